@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Words for the numbers of the module's interface, both ways. */
+#ifndef LOCKHELD_CTL_LOCKNAME_H
+#define LOCKHELD_CTL_LOCKNAME_H
+
+#include <linux/lockheld.h>
+
+/* "?" for a number that has no word. */
+const char *lockname_family(unsigned int family);	/* "mutex" */
+const char *lockname_mode(unsigned int mode);		/* "any" "R" "W" */
+const char *lockname_mechanism(unsigned int mechanism);	/* "none" "owner" "hook" */
+const char *lockname_context(unsigned int context);	/* "none" "soft" "hard" "nmi" */
+
+/* -1 for a word that has no number. */
+int lockname_find_family(const char *word);
+int lockname_find_context(const char *word);
+
+#endif
