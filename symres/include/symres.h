@@ -219,7 +219,7 @@ typedef int (*symres_sym_fn)(const struct symres_sym *sym, void *arg);
  * @name: "name", "module:name", or "vmlinux:name" for the kernel's own;
  *        NULL: every symbol
  *
- * Compare names as a whole. Returns how many were handed to @fn, the first
+ * Names are compared as a whole. Returns how many were handed to @fn, the first
  * non-zero value @fn returned, or a negative errno: -EPERM if the addresses
  * are hidden, or what reading the symbols gave (-ENOENT, -EACCES...). An @fn
  * that stops the walk had better return a negative value of its own.

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The command symres: addresses in, names out, one line for each. */
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <inttypes.h>
+
+#include "symres.h"
+
+enum status { DONE = 0, FAILED = 1, NOT_HERE = 2, USAGE = 64 };
+
+struct lookup {
+	const char *file;
+	pid_t pid;
+	bool kernel, offsets, verbose;
+	struct symres *s;
+	struct symres_maps *maps;
+	enum status status;
+	bool told_stale;
+};
+
+static const char usage_text[] =
+"usage: symres [lookup] [-fov] -e FILE [ADDRESS...]\n"
+"       symres [lookup] [-fv] -p PID [ADDRESS...]\n"
+"       symres [lookup] [-fv] -k [--kallsyms FILE] [ADDRESS...]\n"
+"Prints NAME+0xOFFSET, or ?? where no name is known, for each address.\n"
+"Addresses are hexadecimal, 0x or not; without any, lines of standard input.\n"
+"  -e FILE          addresses of an ELF file, as in its symbol table\n"
+"  -o, --offsets    ADDRESS is an offset in FILE\n"
+"  -p PID           addresses of a process that runs\n"
+"  -k               addresses of the kernel\n"
+"  --kallsyms FILE  kernel symbols to use, in place of /proc/kallsyms\n"
+"  --debug-dir DIRS where separate debug files are, in place of\n"
+"                   /usr/lib/debug; several with colons between them\n"
+"  -v               say on standard error why an address has no name\n"
+"  -f               print names; always so, accepted for addr2line's users\n"
+"  -h, --help       this text\n"
+"  -V, --version    the version\n";
+
+static __attribute__((format(printf, 1, 2))) void complain(const char *fmt, ...)
+{
+	va_list ap;
+
+	fflush(stdout);
+	fputs("symres: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+}
+
+static void failed(struct lookup *l, enum status status)
+{
+	if (l->status < status)
+		l->status = status;
+}
+
+static bool parse_address(const char *s, uint64_t *addr)
+{
+	char *end;
+
+	if (!isxdigit((unsigned char)*s))
+		return false;
+	errno = 0;
+	*addr = strtoull(s, &end, 16);
+	return !errno && !*end;
+}
+
+/* Misses that concern all addresses alike: the question could not be put. */
+static void tell_general(struct lookup *l, const struct symres_sym *sym)
+{
+	const char *what = l->kernel ? "kernel" : sym->module;
+	enum status status = FAILED;
+	const char *hint = "";
+
+	switch (sym->miss) {
+	case SYMRES_MISS_NO_KALLSYMS:
+		hint = sym->err == EBADMSG ?
+			"; --kallsyms wants a copy of /proc/kallsyms" : "";
+		break;
+	case SYMRES_MISS_HIDDEN:
+		hint = "; run as root or set kernel.kptr_restrict to 0";
+		status = NOT_HERE;
+		break;
+	case SYMRES_MISS_RELOCATABLE:
+		hint = "; name the linked file";
+		break;
+	case SYMRES_MISS_NO_FILE:
+	case SYMRES_MISS_NOT_ELF:
+	case SYMRES_MISS_NO_SYMBOLS:
+		/* In a process other mappings may do. */
+		if (!l->maps)
+			break;
+		/* fall through */
+	default:
+		return;
+	}
+	if (l->status)
+		return;
+	complain("%s: %s%s%s%s%s", what, symres_miss_str(sym->miss),
+		 sym->err ? " (" : "", sym->err ? strerror(sym->err) : "",
+		 sym->err ? ")" : "", hint);
+	failed(l, status);
+}
+
+static void tell(struct lookup *l, uint64_t addr, const struct symres_sym *sym)
+{
+	if (sym->flags & SYMRES_F_DEBUG_STALE && !l->told_stale) {
+		complain("%s: a debug file was left alone: it is of another build",
+			 sym->module);
+		l->told_stale = true;
+	}
+	if (!sym->miss)
+		return;
+	tell_general(l, sym);
+	if (l->verbose)
+		complain("0x%" PRIx64 ": %s%s%s%s%s%s", addr,
+			 symres_miss_str(sym->miss),
+			 sym->module ? ", " : "", sym->module ? sym->module : "",
+			 sym->err ? " (" : "",
+			 sym->err ? strerror(sym->err) : "",
+			 sym->err ? ")" : "");
+}
+
+static void lookup_one(struct lookup *l, const char *text)
+{
+	struct symres_sym sym = { .size = sizeof(sym) };
+	uint64_t addr;
+	int ret;
+
+	if (!parse_address(text, &addr)) {
+		complain("'%s' is not a hexadecimal address", text);
+		failed(l, FAILED);
+		puts("??");
+		return;
+	}
+	if (l->kernel)
+		ret = symres_lookup_kernel(l->s, addr, &sym);
+	else if (l->maps)
+		ret = symres_lookup_maps(l->maps, addr, &sym);
+	else if (l->offsets)
+		ret = symres_lookup_offset(l->s, l->file, addr, &sym);
+	else
+		ret = symres_lookup_file(l->s, l->file, addr, &sym);
+	if (ret > 0)
+		printf("%s+0x%" PRIx64 "\n", sym.name, sym.offset);
+	else
+		puts("??");
+	if (ret < 0) {
+		complain("0x%" PRIx64 ": %s", addr, strerror(-ret));
+		failed(l, FAILED);
+	} else {
+		tell(l, addr, &sym);
+	}
+}
+
+static void lookup_lines(struct lookup *l)
+{
+	char *line = NULL, *word;
+	size_t room = 0;
+
+	/* Whoever writes addresses may wait for each answer. */
+	setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
+	while (getline(&line, &room, stdin) > 0) {
+		word = line + strspn(line, " \t");
+		word[strcspn(word, " \t\r\n")] = 0;
+		lookup_one(l, word);
+	}
+	if (ferror(stdin)) {
+		complain("standard input: %s", strerror(errno));
+		failed(l, FAILED);
+	}
+	free(line);
+}
+
+static int open_session(struct lookup *l, const struct symres_opts *opts)
+{
+	int ret = symres_open(&l->s, opts);
+
+	if (ret) {
+		complain("%s", strerror(-ret));
+		return FAILED;
+	}
+	if (!l->pid)
+		return DONE;
+	ret = symres_maps_open(l->s, l->pid, &l->maps);
+	if (!ret)
+		return DONE;
+	if (ret == -ESRCH)
+		complain("process %d: there is none", (int)l->pid);
+	else if (ret == -EACCES || ret == -EPERM)
+		complain("process %d: its mappings may not be read; run as its user or as root",
+			 (int)l->pid);
+	else
+		complain("process %d: %s", (int)l->pid, strerror(-ret));
+	return ret == -EACCES || ret == -EPERM ? NOT_HERE : FAILED;
+}
+
+static int refuse(const char *fmt, const char *what)
+{
+	complain(fmt, what);
+	fputs("Try 'symres --help'.\n", stderr);
+	return USAGE;
+}
+
+static bool parse_pid(const char *s, pid_t *pid)
+{
+	char *end;
+	long v;
+
+	errno = 0;
+	v = strtol(s, &end, 10);
+	*pid = (pid_t)v;
+	return !errno && end != s && !*end && v > 0 && v == *pid;
+}
+
+static int cmd_lookup(int argc, char **argv)
+{
+	enum { OPT_KALLSYMS = 256, OPT_DEBUG_DIR };
+	static const struct option options[] = {
+		{ "offsets", no_argument, NULL, 'o' },
+		{ "kallsyms", required_argument, NULL, OPT_KALLSYMS },
+		{ "debug-dir", required_argument, NULL, OPT_DEBUG_DIR },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct symres_opts opts = { .size = sizeof(opts) };
+	struct lookup l = { 0 };
+	uint64_t addr;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "e:op:kvfhV", options, NULL)) != -1)
+		switch (c) {
+		case 'e':
+			l.file = optarg;
+			break;
+		case 'o':
+			l.offsets = true;
+			break;
+		case 'p':
+			if (!parse_pid(optarg, &l.pid))
+				return refuse("'%s' is not a process number",
+					      optarg);
+			break;
+		case 'k':
+			l.kernel = true;
+			break;
+		case OPT_KALLSYMS:
+			opts.kallsyms = optarg;
+			break;
+		case OPT_DEBUG_DIR:
+			opts.debug_dirs = optarg;
+			break;
+		case 'v':
+			l.verbose = true;
+			break;
+		case 'f':
+			break;
+		case 'h':
+			fputs(usage_text, stdout);
+			return DONE;
+		case 'V':
+			printf("symres %s\n", symres_version());
+			return DONE;
+		default:
+			fputs("Try 'symres --help'.\n", stderr);
+			return USAGE;
+		}
+	if ((l.file != NULL) + (l.pid != 0) + l.kernel != 1)
+		return refuse("%s", "say one of -e FILE, -p PID and -k");
+	if (l.offsets && !l.file)
+		return refuse("%s", "-o needs -e FILE");
+	if (opts.kallsyms && !l.kernel)
+		return refuse("%s", "--kallsyms needs -k");
+	for (int i = optind; i < argc; i++)
+		if (!parse_address(argv[i], &addr))
+			return refuse("'%s' is not a hexadecimal address",
+				      argv[i]);
+	l.status = open_session(&l, &opts);
+	if (!l.status) {
+		for (int i = optind; i < argc; i++)
+			lookup_one(&l, argv[i]);
+		if (optind == argc)
+			lookup_lines(&l);
+	}
+	symres_maps_close(l.maps);
+	symres_close(l.s);
+	if (fflush(stdout) || ferror(stdout)) {
+		complain("standard output: %s", strerror(errno));
+		failed(&l, FAILED);
+	}
+	return l.status;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1 && !strcmp(argv[1], "lookup")) {
+		argv[1] = argv[0];
+		argc--;
+		argv++;
+	}
+	return cmd_lookup(argc, argv);
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Finds the separate debug file of a stripped one: by build-id below the debug
+ * directories, then by .gnu_debuglink beside the file, in .debug/ and below the
+ * debug directories. One that is not this file's is passed over.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "internal.h"
+
+struct link {
+	char name[NAME_MAX + 1];	/* "": none */
+	uint32_t crc;
+};
+
+static void read_link(const struct elf *elf, struct link *link)
+{
+	const GElf_Shdr *sh = elf_section(elf, ".gnu_debuglink");
+	unsigned char buf[NAME_MAX + 1 + 8] = { 0 };
+	size_t len, crc;
+
+	link->name[0] = 0;
+	if (!sh || sh->sh_size > sizeof(buf) ||
+	    input_read(elf->in, sh->sh_offset, buf, sh->sh_size))
+		return;
+	len = strnlen((char *)buf, sizeof(buf));
+	crc = (len + 1 + 3) & ~(size_t)3;
+	/* It names a file; a path would lead out of the places searched. */
+	if (!len || len > NAME_MAX || crc + 4 > sh->sh_size ||
+	    memchr(buf, '/', len))
+		return;
+	memcpy(link->name, buf, len + 1);
+	link->crc = elf_u32(elf, buf + crc);
+}
+
+static bool crc_agrees(struct input *in, uint32_t crc)
+{
+	enum { STEP = 1 << 16 };
+	unsigned char *buf = malloc(STEP);
+	uLong sum = crc32(0, NULL, 0);
+	bool ok = buf != NULL;
+
+	for (uint64_t at = 0; at < in->size && ok; ) {
+		size_t n = in->size - at < STEP ? in->size - at : STEP;
+
+		ok = !input_read(in, at, buf, n);
+		if (ok)
+			sum = crc32(sum, buf, (uInt)n);
+		at += n;
+	}
+	free(buf);
+	return ok && sum == crc;
+}
+
+/* Equal build-ids settle it, and spare a checksum over the whole file. */
+static bool belongs(struct file *f, const struct link *link)
+{
+	unsigned char id[SYMRES_BUILD_ID_MAX];
+	size_t len = elf_build_id(&f->debug, id);
+
+	if (len && f->build_id_len)
+		return len == f->build_id_len && !memcmp(id, f->build_id, len);
+	return link && crc_agrees(&f->debug_in, link->crc);
+}
+
+/* 1: this is it; 0: it is not; -ENOMEM. */
+static int try_path(struct file *f, const char *path, const struct link *link)
+{
+	int ret = input_open(&f->debug_in, f->in.pool, path);
+
+	if (ret)
+		return ret == -ENOMEM ? ret : 0;
+	if (!input_same(&f->in, &f->debug_in)) {
+		ret = elf_open(&f->debug, &f->debug_in);
+		if (ret == -ENOMEM)
+			return ret;
+		if (!ret && f->debug.class == f->elf.class &&
+		    f->debug.encoding == f->elf.encoding &&
+		    f->debug.ehdr.e_machine == f->elf.ehdr.e_machine &&
+		    belongs(f, link))
+			return 1;
+		f->flags |= SYMRES_F_DEBUG_STALE;
+		elf_close(&f->debug);
+		f->debug.in = NULL;
+	}
+	input_close(&f->debug_in);
+	return 0;
+}
+
+static int try_join(struct file *f, const char *a, const char *b,
+		    const char *c, const struct link *link)
+{
+	char *path = path_join(a, b, c);
+	int ret = path ? try_path(f, path, link) : -ENOMEM;
+
+	free(path);
+	return ret;
+}
+
+static int by_build_id(struct file *f, const char *debug_dir)
+{
+	char name[sizeof("/.build-id/xx/.debug") + 2 * SYMRES_BUILD_ID_MAX];
+	char *at = name + sprintf(name, "/.build-id/%02x/", f->build_id[0]);
+
+	for (size_t i = 1; i < f->build_id_len; i++)
+		at += sprintf(at, "%02x", f->build_id[i]);
+	strcpy(at, ".debug");
+	return try_join(f, debug_dir, name, "", NULL);
+}
+
+static int beside(struct file *f, const struct link *link)
+{
+	int ret = try_join(f, f->dir, "/", link->name, link);
+
+	return ret ? ret : try_join(f, f->dir, "/.debug/", link->name, link);
+}
+
+static int below(struct file *f, const char *debug_dir, const char *real,
+		 const struct link *link)
+{
+	char *dir = path_join(debug_dir, real, "/");
+	int ret = dir ? try_join(f, dir, link->name, "", link) : -ENOMEM;
+
+	free(dir);
+	return ret;
+}
+
+/* Calls for each debug directory until one answers. */
+static int each_dir(struct file *f, const char *dirs, const char *real,
+		    const struct link *link)
+{
+	char *copy = strdup(dirs), *save = NULL;
+	int ret = copy ? 0 : -ENOMEM;
+
+	if (ret)
+		return ret;
+	for (char *d = strtok_r(copy, ":", &save); d && !ret;
+	     d = strtok_r(NULL, ":", &save))
+		ret = link ? below(f, d, real, link) : by_build_id(f, d);
+	free(copy);
+	return ret;
+}
+
+/* Opens f->debug if there is one. 0, or -ENOMEM. */
+int debugfile_find(struct file *f, const char *debug_dirs)
+{
+	struct link link;
+	char *real = NULL;
+	int ret = 0;
+
+	if (f->in.mem)
+		return 0;
+	if (f->build_id_len > 1)
+		ret = each_dir(f, debug_dirs, NULL, NULL);
+	read_link(&f->elf, &link);
+	if (!ret && link.name[0] && f->dir) {
+		ret = beside(f, &link);
+		if (f->dir_is_real)
+			real = realpath(f->dir, NULL);
+		if (!ret && real)
+			ret = each_dir(f, debug_dirs, real, &link);
+	}
+	free(real);
+	return ret < 0 ? ret : 0;
+}

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * ELF headers of either class and byte order. libelf translates records; the
+ * tables themselves are read and checked here, since a damaged file must cost
+ * no more than its own part. What cannot be used is left out, not an error.
+ */
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+/* More than any linker writes; bounds what a hostile header makes us hold. */
+#define MAX_SECTIONS (1u << 20)
+#define MAX_NOTES (1u << 20)
+
+/* Does the file hold all of [off, off + len)? */
+bool elf_extent_ok(const struct elf *elf, uint64_t off, uint64_t len)
+{
+	return off <= elf->in->size && len <= elf->in->size - off;
+}
+
+/* @len bytes of records of a type, in the byte order of this machine. */
+int elf_read(const struct elf *elf, Elf_Type type, uint64_t off, void *buf,
+	     size_t len)
+{
+	Elf_Data data = {
+		.d_buf = buf, .d_type = type, .d_size = len,
+		.d_version = EV_CURRENT,
+	};
+	int ret = input_read(elf->in, off, buf, len);
+
+	if (ret)
+		return ret;
+	if (elf->class == ELFCLASS32)
+		ret = elf32_xlatetom(&data, &data, elf->encoding) != NULL;
+	else
+		ret = elf64_xlatetom(&data, &data, elf->encoding) != NULL;
+	return ret ? 0 : -ENOEXEC;
+}
+
+uint32_t elf_u32(const struct elf *elf, const unsigned char *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return elf->encoding == ELFDATA2MSB ? be32toh(v) : le32toh(v);
+}
+
+static int read_ehdr(struct elf *elf)
+{
+	Elf32_Ehdr e;
+	int ret;
+
+	if (elf->class == ELFCLASS64)
+		return elf_read(elf, ELF_T_EHDR, 0, &elf->ehdr,
+				sizeof(Elf64_Ehdr));
+	ret = elf_read(elf, ELF_T_EHDR, 0, &e, sizeof(e));
+	elf->ehdr = (GElf_Ehdr) {
+		.e_type = e.e_type, .e_machine = e.e_machine,
+		.e_phoff = e.e_phoff, .e_shoff = e.e_shoff,
+		.e_phentsize = e.e_phentsize, .e_phnum = e.e_phnum,
+		.e_shentsize = e.e_shentsize, .e_shnum = e.e_shnum,
+		.e_shstrndx = e.e_shstrndx,
+	};
+	return ret;
+}
+
+static int read_shdr(const struct elf *elf, uint64_t off, GElf_Shdr *out)
+{
+	Elf32_Shdr s;
+	int ret;
+
+	if (elf->class == ELFCLASS64)
+		return elf_read(elf, ELF_T_SHDR, off, out, sizeof(*out));
+	ret = elf_read(elf, ELF_T_SHDR, off, &s, sizeof(s));
+	if (ret)
+		return ret;
+	*out = (GElf_Shdr) {
+		.sh_name = s.sh_name, .sh_type = s.sh_type,
+		.sh_flags = s.sh_flags, .sh_addr = s.sh_addr,
+		.sh_offset = s.sh_offset, .sh_size = s.sh_size,
+		.sh_link = s.sh_link, .sh_info = s.sh_info,
+		.sh_addralign = s.sh_addralign, .sh_entsize = s.sh_entsize,
+	};
+	return 0;
+}
+
+static int read_phdr(const struct elf *elf, uint64_t off, GElf_Phdr *out)
+{
+	Elf32_Phdr p;
+	int ret;
+
+	if (elf->class == ELFCLASS64)
+		return elf_read(elf, ELF_T_PHDR, off, out, sizeof(*out));
+	ret = elf_read(elf, ELF_T_PHDR, off, &p, sizeof(p));
+	if (ret)
+		return ret;
+	*out = (GElf_Phdr) {
+		.p_type = p.p_type, .p_flags = p.p_flags,
+		.p_offset = p.p_offset, .p_vaddr = p.p_vaddr,
+		.p_filesz = p.p_filesz, .p_memsz = p.p_memsz,
+		.p_align = p.p_align,
+	};
+	return 0;
+}
+
+static int read_sections(struct elf *elf)
+{
+	uint64_t off = elf->ehdr.e_shoff, n = elf->ehdr.e_shnum;
+	size_t size = elf->class == ELFCLASS64 ? sizeof(Elf64_Shdr) :
+						 sizeof(Elf32_Shdr);
+	GElf_Shdr zero;
+
+	if (!off || elf->ehdr.e_shentsize != size || read_shdr(elf, off, &zero))
+		return 0;
+	/* Numbers too big for the header are kept in section 0. */
+	if (!n)
+		n = zero.sh_size;
+	elf->shstrndx = elf->ehdr.e_shstrndx;
+	if (elf->shstrndx == SHN_XINDEX)
+		elf->shstrndx = zero.sh_link;
+	if (n > MAX_SECTIONS || !elf_extent_ok(elf, off, n * size))
+		return 0;
+	elf->shdr = calloc(n ? n : 1, sizeof(*elf->shdr));
+	if (!elf->shdr)
+		return -ENOMEM;
+	for (; elf->nshdr < n; elf->nshdr++)
+		if (read_shdr(elf, off + elf->nshdr * size,
+			      &elf->shdr[elf->nshdr]))
+			break;
+	return 0;
+}
+
+static int read_segments(struct elf *elf)
+{
+	uint64_t off = elf->ehdr.e_phoff, n = elf->ehdr.e_phnum;
+	size_t size = elf->class == ELFCLASS64 ? sizeof(Elf64_Phdr) :
+						 sizeof(Elf32_Phdr);
+
+	if (n == PN_XNUM && elf->nshdr)
+		n = elf->shdr[0].sh_info;
+	if (!off || elf->ehdr.e_phentsize != size || n > MAX_SECTIONS ||
+	    !elf_extent_ok(elf, off, n * size))
+		return 0;
+	elf->phdr = calloc(n ? n : 1, sizeof(*elf->phdr));
+	if (!elf->phdr)
+		return -ENOMEM;
+	for (; elf->nphdr < n; elf->nphdr++)
+		if (read_phdr(elf, off + elf->nphdr * size,
+			      &elf->phdr[elf->nphdr]))
+			break;
+	return 0;
+}
+
+/* 0, -ENOEXEC if this is no ELF file, -ENOMEM, or what reading it gave. */
+int elf_open(struct elf *elf, struct input *in)
+{
+	unsigned char ident[EI_NIDENT];
+	int ret;
+
+	memset(elf, 0, sizeof(*elf));
+	elf->in = in;
+	if (in->size < sizeof(ident))
+		return -ENOEXEC;
+	ret = input_read(in, 0, ident, sizeof(ident));
+	if (ret)
+		return ret;
+	elf->class = ident[EI_CLASS];
+	elf->encoding = ident[EI_DATA];
+	if (memcmp(ident, ELFMAG, SELFMAG) ||
+	    (elf->class != ELFCLASS32 && elf->class != ELFCLASS64) ||
+	    (elf->encoding != ELFDATA2LSB && elf->encoding != ELFDATA2MSB) ||
+	    read_ehdr(elf))
+		return -ENOEXEC;
+	ret = read_sections(elf);
+	if (!ret)
+		ret = read_segments(elf);
+	if (ret)
+		elf_close(elf);
+	return ret;
+}
+
+/* Sections are needed while tables are read; segments as long as the file. */
+void elf_free_sections(struct elf *elf)
+{
+	free(elf->shdr);
+	elf->shdr = NULL;
+	elf->nshdr = 0;
+}
+
+void elf_close(struct elf *elf)
+{
+	elf_free_sections(elf);
+	free(elf->phdr);
+	elf->phdr = NULL;
+	elf->nphdr = 0;
+}
+
+/* A section that holds something, by name. */
+const GElf_Shdr *elf_section(const struct elf *elf, const char *name)
+{
+	size_t len = strlen(name) + 1;
+	char buf[32];
+
+	if (elf->shstrndx >= elf->nshdr || len > sizeof(buf))
+		return NULL;
+	for (size_t i = 1; i < elf->nshdr; i++) {
+		const GElf_Shdr *names = &elf->shdr[elf->shstrndx];
+		const GElf_Shdr *sh = &elf->shdr[i];
+
+		/* In a debug file most sections are names without content. */
+		if (sh->sh_type == SHT_NOBITS || sh->sh_type == SHT_NULL ||
+		    sh->sh_name >= names->sh_size ||
+		    len > names->sh_size - sh->sh_name ||
+		    !elf_extent_ok(elf, names->sh_offset, names->sh_size) ||
+		    !elf_extent_ok(elf, sh->sh_offset, sh->sh_size))
+			continue;
+		if (!input_read(elf->in, names->sh_offset + sh->sh_name, buf,
+				len) && !memcmp(buf, name, len))
+			return sh;
+	}
+	return NULL;
+}
+
+/* The build-id among ELF notes; returns its length or 0. */
+size_t note_build_id(const unsigned char *buf, size_t len, size_t align,
+		     bool swap, unsigned char *id)
+{
+	size_t at = 0;
+
+	align = align == 8 ? 8 : 4;
+	while (len - at >= 12) {
+		uint64_t name, desc, next;
+		uint32_t h[3];
+
+		memcpy(h, buf + at, sizeof(h));
+		if (swap)
+			for (size_t i = 0; i < 3; i++)
+				h[i] = __builtin_bswap32(h[i]);
+		name = at + 12;
+		desc = (name + h[0] + align - 1) & ~(uint64_t)(align - 1);
+		next = (desc + h[1] + align - 1) & ~(uint64_t)(align - 1);
+		if (desc > len || h[1] > len - desc)
+			return 0;
+		if (h[2] == NT_GNU_BUILD_ID && h[0] == 4 &&
+		    !memcmp(buf + name, "GNU", 4) && h[1] &&
+		    h[1] <= SYMRES_BUILD_ID_MAX) {
+			memcpy(id, buf + desc, h[1]);
+			return h[1];
+		}
+		if (next > len)
+			return 0;
+		at = next;
+	}
+	return 0;
+}
+
+static size_t build_id_in(const struct elf *elf, uint64_t off, uint64_t len,
+			  uint64_t align, unsigned char *id)
+{
+	bool swap = elf->encoding !=
+		    (BYTE_ORDER == BIG_ENDIAN ? ELFDATA2MSB : ELFDATA2LSB);
+	unsigned char *buf;
+	size_t ret = 0;
+
+	if (len > MAX_NOTES || !elf_extent_ok(elf, off, len))
+		return 0;
+	buf = malloc(len ? len : 1);
+	if (buf && !input_read(elf->in, off, buf, len))
+		ret = note_build_id(buf, len, align, swap, id);
+	free(buf);
+	return ret;
+}
+
+/*
+ * Sections first: the segments of a separate debug file may point at other
+ * data, while its sections say by their type that they are empty.
+ */
+size_t elf_build_id(const struct elf *elf, unsigned char *id)
+{
+	size_t len = 0;
+
+	for (size_t i = 1; i < elf->nshdr && !len; i++)
+		if (elf->shdr[i].sh_type == SHT_NOTE)
+			len = build_id_in(elf, elf->shdr[i].sh_offset,
+					  elf->shdr[i].sh_size,
+					  elf->shdr[i].sh_addralign, id);
+	if (elf->nshdr)
+		return len;
+	for (size_t i = 0; i < elf->nphdr && !len; i++)
+		if (elf->phdr[i].p_type == PT_NOTE)
+			len = build_id_in(elf, elf->phdr[i].p_offset,
+					  elf->phdr[i].p_filesz,
+					  elf->phdr[i].p_align, id);
+	return len;
+}
+
+/* Is an address in memory at all? */
+bool elf_loads(const struct elf *elf, uint64_t addr)
+{
+	for (size_t i = 0; i < elf->nphdr; i++) {
+		const GElf_Phdr *ph = &elf->phdr[i];
+
+		if (ph->p_type == PT_LOAD && addr >= ph->p_vaddr &&
+		    addr - ph->p_vaddr < ph->p_memsz)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The segment that holds the offset says what address it has: segments may lie
+ * further from each other in memory than in the file. Where two share a piece
+ * of the file, the executable one is meant.
+ */
+bool elf_offset_to_addr(const struct elf *elf, uint64_t off, uint64_t *addr)
+{
+	const GElf_Phdr *best = NULL;
+
+	for (size_t i = 0; i < elf->nphdr; i++) {
+		const GElf_Phdr *ph = &elf->phdr[i];
+
+		if (ph->p_type != PT_LOAD || off < ph->p_offset ||
+		    off - ph->p_offset >= ph->p_filesz)
+			continue;
+		if (!best || (!(best->p_flags & PF_X) && ph->p_flags & PF_X))
+			best = ph;
+	}
+	if (best)
+		*addr = best->p_vaddr + (off - best->p_offset);
+	return best != NULL;
+}

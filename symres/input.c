@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The bytes of a file, read with pread: a file cut short under a mapping would
+ * kill the reader. Descriptors beyond a limit are closed and opened again.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+/* A slot for one more descriptor; the one unused for longest makes room. */
+static struct input **pool_slot(struct input_pool *pool)
+{
+	struct input **oldest = &pool->open[0];
+
+	for (size_t i = 0; i < INPUT_MAX_OPEN; i++) {
+		if (!pool->open[i])
+			return &pool->open[i];
+		if (pool->open[i]->used < (*oldest)->used)
+			oldest = &pool->open[i];
+	}
+	close((*oldest)->fd);
+	(*oldest)->fd = -1;
+	return oldest;
+}
+
+static int open_regular(const char *path, struct stat *st)
+{
+	int fd, err = 0;
+
+	/* Opening a device or a pipe can have effects of its own. */
+	if (stat(path, st))
+		return -errno;
+	if (S_ISDIR(st->st_mode))
+		return -EISDIR;
+	if (!S_ISREG(st->st_mode))
+		return -ENODEV;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, st))
+		err = errno;
+	else if (!S_ISREG(st->st_mode))
+		err = ENODEV;
+	if (err) {
+		close(fd);
+		return -err;
+	}
+	return fd;
+}
+
+static bool stat_agrees(const struct input *in, const struct stat *st)
+{
+	return st->st_dev == in->dev && st->st_ino == in->ino &&
+	       (uint64_t)st->st_size == in->size &&
+	       st->st_mtim.tv_sec == in->mtime.tv_sec &&
+	       st->st_mtim.tv_nsec == in->mtime.tv_nsec;
+}
+
+static void pool_add(struct input *in, int fd)
+{
+	*pool_slot(in->pool) = in;
+	in->fd = fd;
+	in->used = ++in->pool->tick;
+}
+
+int input_open(struct input *in, struct input_pool *pool, const char *path)
+{
+	struct stat st;
+	int fd;
+
+	memset(in, 0, sizeof(*in));
+	in->fd = -1;
+	fd = open_regular(path, &st);
+	if (fd < 0)
+		return fd;
+	in->path = strdup(path);
+	if (!in->path) {
+		close(fd);
+		return -ENOMEM;
+	}
+	in->pool = pool;
+	in->size = (uint64_t)st.st_size;
+	in->dev = st.st_dev;
+	in->ino = st.st_ino;
+	in->mtime = st.st_mtim;
+	pool_add(in, fd);
+	return 0;
+}
+
+/* Takes over @mem. */
+void input_from_memory(struct input *in, unsigned char *mem, uint64_t size)
+{
+	memset(in, 0, sizeof(*in));
+	in->fd = -1;
+	in->mem = mem;
+	in->size = size;
+}
+
+void input_close(struct input *in)
+{
+	if (in->fd >= 0) {
+		for (size_t i = 0; i < INPUT_MAX_OPEN; i++)
+			if (in->pool->open[i] == in)
+				in->pool->open[i] = NULL;
+		close(in->fd);
+	}
+	free(in->mem);
+	free(in->path);
+	memset(in, 0, sizeof(*in));
+	in->fd = -1;
+}
+
+static int reopen(struct input *in)
+{
+	struct stat st;
+	int fd;
+
+	if (in->fd >= 0)
+		return 0;
+	if (!in->path)
+		return -EBADF;
+	fd = open_regular(in->path, &st);
+	if (fd < 0)
+		return fd;
+	if (!stat_agrees(in, &st)) {
+		close(fd);
+		return -ESTALE;
+	}
+	pool_add(in, fd);
+	return 0;
+}
+
+/* All of @len or an error. */
+int input_read(struct input *in, uint64_t off, void *buf, size_t len)
+{
+	char *to = buf;
+	ssize_t got;
+	int ret;
+
+	if (off > in->size || len > in->size - off)
+		return -EIO;
+	if (in->mem) {
+		memcpy(buf, in->mem + off, len);
+		return 0;
+	}
+	ret = reopen(in);
+	if (ret)
+		return ret;
+	in->used = ++in->pool->tick;
+	while (len) {
+		got = pread(in->fd, to, len, (off_t)off);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return got ? -errno : -EIO;
+		to += got;
+		off += (uint64_t)got;
+		len -= (size_t)got;
+	}
+	return 0;
+}
+
+/* 0, or -ESTALE when the file is no longer what was opened. */
+int input_unchanged(struct input *in)
+{
+	struct stat st;
+	int ret;
+
+	if (in->mem)
+		return 0;
+	ret = reopen(in);
+	if (ret)
+		return ret;
+	if (fstat(in->fd, &st))
+		return -errno;
+	return stat_agrees(in, &st) ? 0 : -ESTALE;
+}
+
+bool input_same(const struct input *a, const struct input *b)
+{
+	return !a->mem && !b->mem && a->dev == b->dev && a->ino == b->ino &&
+	       a->size == b->size && a->mtime.tv_sec == b->mtime.tv_sec &&
+	       a->mtime.tv_nsec == b->mtime.tv_nsec;
+}

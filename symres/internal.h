@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What crosses the files of libsymres. */
+#ifndef SYMRES_INTERNAL_H
+#define SYMRES_INTERNAL_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <time.h>
+
+#include <libelf.h>
+#include <gelf.h>
+
+/* Hidden visibility is the rule; the public functions are the exception. */
+#pragma GCC visibility push(default)
+#include "symres.h"
+#pragma GCC visibility pop
+
+/* --- input.c: bytes of a file or of memory, and descriptors kept few --- */
+
+#define INPUT_MAX_OPEN 64
+
+struct input;
+
+struct input_pool {
+	struct input *open[INPUT_MAX_OPEN];
+	uint64_t tick;
+};
+
+struct input {
+	struct input_pool *pool;
+	unsigned char *mem;	/* the bytes themselves, owned; then no file */
+	char *path;		/* what to open, and open again */
+	int fd;			/* -1: closed to make room for others */
+	uint64_t used;		/* tick of the last use */
+	uint64_t size;
+	dev_t dev;
+	ino_t ino;
+	struct timespec mtime;
+};
+
+int input_open(struct input *in, struct input_pool *pool, const char *path);
+void input_from_memory(struct input *in, unsigned char *mem, uint64_t size);
+void input_close(struct input *in);
+int input_read(struct input *in, uint64_t off, void *buf, size_t len);
+int input_unchanged(struct input *in);
+bool input_same(const struct input *a, const struct input *b);
+
+/* --- elf.c: headers, whatever the class and byte order --- */
+
+struct elf {
+	struct input *in;
+	int class;
+	unsigned int encoding;
+	GElf_Ehdr ehdr;
+	GElf_Phdr *phdr;
+	size_t nphdr;
+	GElf_Shdr *shdr;
+	size_t nshdr;
+	size_t shstrndx;
+};
+
+int elf_open(struct elf *elf, struct input *in);
+void elf_free_sections(struct elf *elf);
+void elf_close(struct elf *elf);
+bool elf_extent_ok(const struct elf *elf, uint64_t off, uint64_t len);
+int elf_read(const struct elf *elf, Elf_Type type, uint64_t off, void *buf,
+	     size_t len);
+uint32_t elf_u32(const struct elf *elf, const unsigned char *p);
+const GElf_Shdr *elf_section(const struct elf *elf, const char *name);
+size_t elf_build_id(const struct elf *elf, unsigned char *id);
+size_t note_build_id(const unsigned char *buf, size_t len, size_t align,
+		     bool swap, unsigned char *id);
+bool elf_loads(const struct elf *elf, uint64_t addr);
+bool elf_offset_to_addr(const struct elf *elf, uint64_t off, uint64_t *addr);
+
+/* --- symtab.c: one symbol table and its names, read in pieces --- */
+
+struct strings {
+	struct input *in;
+	uint64_t off, size;	/* size ends with the last NUL */
+	uint64_t at;		/* window now in buf */
+	size_t len;
+	char buf[4096];
+};
+
+struct symtab {
+	struct input *in;
+	int class;
+	unsigned int encoding;
+	uint64_t off;
+	uint64_t xindex;	/* table of wide section numbers; 0: none */
+	uint32_t count;
+	uint32_t first;		/* number of its first symbol in the file */
+	enum symres_source source;
+	struct strings str;
+};
+
+int symtab_find(struct symtab *t, const struct elf *elf, uint32_t type,
+		enum symres_source source);
+int symtab_read(const struct symtab *t, uint32_t from, uint32_t n,
+		GElf_Sym *out);
+
+int symtab_read_xindex(const struct symtab *t, const struct elf *elf,
+		       uint32_t from, uint32_t n, uint32_t *out);
+
+/* A string that grows, for names of any length. */
+struct text {
+	char *s;
+	size_t room;
+};
+
+int text_reserve(struct text *t, size_t room);
+int strings_get(struct strings *str, uint64_t at, struct text *out);
+
+/* --- index.c: disjoint ranges, searched --- */
+
+#define INDEX_NONE UINT32_MAX
+
+/* Ranges begin at base + key and end where the next one begins. */
+struct index_chunk {
+	uint64_t base;
+	uint32_t first;
+};
+
+struct index {
+	uint32_t *key;
+	uint32_t *val;
+	uint32_t n, room;
+	struct index_chunk *chunk;
+	uint32_t nchunk, chunk_room;
+};
+
+int index_add(struct index *ix, uint64_t start, uint32_t val);
+uint32_t index_find(const struct index *ix, uint64_t addr);
+void index_free(struct index *ix);
+
+/* --- ranges.c: from overlapping symbols to disjoint ranges --- */
+
+/* Which symbols may hide which: a higher layer hides a lower one. */
+enum layer {
+	LAYER_BOUND,		/* names nothing, ends sizeless ones before it */
+	LAYER_SIZELESS,
+	LAYER_UNTYPED,		/* sized labels, PLT stubs */
+	LAYER_TYPED,
+	LAYERS,
+};
+
+struct range {
+	uint64_t start, end;
+	uint32_t ref;
+	uint8_t layer;
+	uint8_t rank;		/* among equal ranges the highest wins */
+	bool exact_only;	/* sizeless and known to be incomplete */
+};
+
+struct range_list {
+	struct range *v;
+	size_t n, room;
+};
+
+/* Which of two symbols of equal range and rank names it better; > 0: a. */
+typedef int (*better_fn)(void *arg, uint32_t a, uint32_t b);
+
+int range_push(struct range_list *l, const struct range *r);
+int ranges_to_index(struct range_list *l, struct index *ix, better_fn better,
+		    void *arg);
+int compare_names(const char *a, const char *b);
+
+/* --- plt.c --- */
+
+struct plt_slot {
+	uint64_t addr;
+	uint32_t size;
+	uint32_t sym;		/* in .dynsym; 0: the resolver's stub */
+};
+
+struct plt {
+	struct plt_slot *v;
+	size_t n, room;
+};
+
+int plt_read(struct plt *plt, const struct elf *elf, uint32_t ndynsym);
+
+/* --- file.c: an ELF file with everything that names its addresses --- */
+
+struct file {
+	struct file *next;
+	struct input in, debug_in;
+	struct elf elf, debug;
+	char *dir;		/* where its companions are looked for */
+	bool dir_is_real;	/* dir means the same to realpath() */
+	enum symres_miss miss;	/* set: nothing in it can be named */
+	int err;
+	uint32_t flags;		/* SYMRES_F_DEBUG_STALE */
+	unsigned char build_id[SYMRES_BUILD_ID_MAX];
+	size_t build_id_len;
+	bool indexed;
+	struct symtab tab[3];
+	unsigned int ntab;
+	struct symtab *dynsym;
+	struct plt plt;
+	uint32_t plt_first;
+	struct index index;
+};
+
+void file_load(struct file *f);
+void file_free(struct file *f);
+int file_index(struct file *f, const char *debug_dirs);
+int file_name(struct file *f, uint64_t addr, struct text *name,
+	      struct symres_sym *sym);
+
+/* --- debugfile.c --- */
+
+int debugfile_find(struct file *f, const char *debug_dirs);
+
+/* --- session.c --- */
+
+struct kernel;
+
+/* A path that was asked for and the file behind it. */
+struct place {
+	char *path;
+	struct file *file;	/* NULL: none, see miss and err */
+	enum symres_miss miss;
+	int err;
+};
+
+struct symres {
+	char *debug_dirs;
+	char *kallsyms;
+	struct input_pool pool;
+	struct file *files;
+	void *places;		/* tsearch tree of struct place */
+	struct kernel *kernel;
+	struct text name;
+};
+
+int sym_start(struct symres_sym *sym);
+int sym_miss(struct symres_sym *sym, enum symres_miss miss, int err);
+int place_open(struct symres *s, struct place *pl, const char *path,
+	       const char *dir, bool dir_is_real);
+int place_memory(struct symres *s, struct place *pl, unsigned char *mem,
+		 size_t size);
+int place_name(struct symres *s, struct place *pl, uint64_t at, bool is_offset,
+	       struct symres_sym *sym);
+char *path_join(const char *a, const char *b, const char *c);
+bool path_is_file(const char *path);
+
+/* --- maps.c --- */
+
+int vdso_of_self(unsigned char **mem, size_t *size);
+
+/* --- kernel.c --- */
+
+void kernel_free(struct kernel *k);
+int read_kernel_build_id(unsigned char *id);
+
+#endif

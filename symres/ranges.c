@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * From symbols that overlap to ranges that do not.
+ *
+ * At an address the innermost symbol whose own size holds it wins: of those
+ * that hold it, the one that starts last and then ends first. When an inner one
+ * ends, the outer one goes on. A symbol without size fills only what no sized
+ * one holds, up to the next symbol of any kind or the end of its section.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+int range_push(struct range_list *l, const struct range *r)
+{
+	if (l->n == l->room) {
+		size_t room = l->room ? l->room * 2 : 256;
+		struct range *v = reallocarray(l->v, room, sizeof(*v));
+
+		if (!v)
+			return -ENOMEM;
+		l->v = v;
+		l->room = room;
+	}
+	l->v[l->n++] = *r;
+	return 0;
+}
+
+/* Outer before inner, worse before better. */
+static int compare(const void *va, const void *vb)
+{
+	const struct range *a = va, *b = vb;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	if (a->layer != b->layer)
+		return a->layer < b->layer ? -1 : 1;
+	/* A complete table knows more about a sizeless symbol's end. */
+	if (a->exact_only != b->exact_only)
+		return a->exact_only ? -1 : 1;
+	if (a->end != b->end)
+		return a->end > b->end ? -1 : 1;
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? -1 : 1;
+	if (a->ref != b->ref)
+		return a->ref > b->ref ? -1 : 1;
+	return 0;
+}
+
+static size_t underscores(const char *s)
+{
+	return strspn(s, "_");
+}
+
+/* Fewer leading underscores, then longer; the rest only to be repeatable. */
+int compare_names(const char *a, const char *b)
+{
+	size_t ua = underscores(a), ub = underscores(b);
+	size_t la, lb;
+
+	if (ua != ub)
+		return ua < ub ? 1 : -1;
+	la = strlen(a);
+	lb = strlen(b);
+	if (la != lb)
+		return la > lb ? 1 : -1;
+	return strcmp(b, a);
+}
+
+static bool equal(const struct range *a, const struct range *b)
+{
+	return a->start == b->start && a->layer == b->layer &&
+	       (a->layer == LAYER_SIZELESS || a->end == b->end);
+}
+
+/* Leave one range of each that differ in their names only. */
+static void choose_aliases(struct range_list *l, better_fn better, void *arg)
+{
+	size_t out = 0, i = 0, j;
+
+	while (i < l->n) {
+		struct range best;
+
+		for (j = i; j + 1 < l->n && equal(&l->v[i], &l->v[j + 1]); j++)
+			;
+		best = l->v[j];
+		for (size_t k = j; k-- > i && best.layer != LAYER_BOUND; )
+			if (l->v[k].rank == best.rank &&
+			    l->v[k].exact_only == best.exact_only &&
+			    better(arg, l->v[k].ref, best.ref) > 0)
+				best = l->v[k];
+		l->v[out++] = best;
+		i = j + 1;
+	}
+	l->n = out;
+}
+
+/* A symbol without size ends where anything else begins. */
+static void end_sizeless(struct range_list *l)
+{
+	uint64_t next = UINT64_MAX;
+
+	for (size_t i = l->n; i-- > 0; ) {
+		struct range *r = &l->v[i];
+
+		if (i + 1 < l->n && l->v[i + 1].start != r->start)
+			next = l->v[i + 1].start;
+		if (r->layer != LAYER_SIZELESS)
+			continue;
+		if (r->exact_only)
+			r->end = r->start + 1;
+		else if (r->end > next)
+			r->end = next;
+	}
+}
+
+/* The ranges open at the sweep's place, a stack for each layer. */
+struct sweep {
+	struct range *stack[LAYERS];
+	size_t depth[LAYERS];
+	struct index *ix;
+};
+
+static struct range *top(struct sweep *sw, int layer)
+{
+	return sw->depth[layer] ? &sw->stack[layer][sw->depth[layer] - 1] :
+				  NULL;
+}
+
+static uint32_t current(struct sweep *sw)
+{
+	for (int layer = LAYERS - 1; layer > LAYER_BOUND; layer--)
+		if (sw->depth[layer])
+			return top(sw, layer)->ref;
+	return INDEX_NONE;
+}
+
+/* Let ranges end, one at a time, up to @to. */
+static int advance(struct sweep *sw, uint64_t to)
+{
+	for (;;) {
+		uint64_t at = UINT64_MAX;
+		int ret;
+
+		for (int i = LAYER_BOUND + 1; i < LAYERS; i++)
+			if (sw->depth[i] && top(sw, i)->end < at)
+				at = top(sw, i)->end;
+		if (at > to || at == UINT64_MAX)
+			return 0;
+		for (int i = LAYER_BOUND + 1; i < LAYERS; i++)
+			while (sw->depth[i] && top(sw, i)->end <= at)
+				sw->depth[i]--;
+		ret = index_add(sw->ix, at, current(sw));
+		if (ret)
+			return ret;
+	}
+}
+
+static int sweep_all(struct sweep *sw, struct range_list *l)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < l->n && !ret; i++) {
+		struct range *r = &l->v[i];
+
+		if (r->layer == LAYER_BOUND || r->start >= r->end)
+			continue;
+		ret = advance(sw, r->start);
+		if (ret)
+			break;
+		sw->stack[r->layer][sw->depth[r->layer]++] = *r;
+		ret = index_add(sw->ix, r->start, current(sw));
+	}
+	return ret ? ret : advance(sw, UINT64_MAX - 1);
+}
+
+/* Uses up the list's content. */
+int ranges_to_index(struct range_list *l, struct index *ix, better_fn better,
+		    void *arg)
+{
+	struct sweep sw = { .ix = ix };
+	int ret = -ENOMEM;
+
+	if (!l->n)
+		return 0;
+	qsort(l->v, l->n, sizeof(*l->v), compare);
+	choose_aliases(l, better, arg);
+	end_sizeless(l);
+	for (int i = LAYER_BOUND + 1; i < LAYERS; i++) {
+		size_t n = 0;
+
+		for (size_t k = 0; k < l->n; k++)
+			n += l->v[k].layer == i;
+		sw.stack[i] = reallocarray(NULL, n ? n : 1, sizeof(*l->v));
+		if (!sw.stack[i])
+			goto out;
+	}
+	ret = sweep_all(&sw, l);
+out:
+	for (int i = 0; i < LAYERS; i++)
+		free(sw.stack[i]);
+	return ret;
+}

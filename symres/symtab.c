@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* A symbol table and its string table, both read in pieces. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+/* No name is longer; a table without an end must not fill the memory. */
+#define MAX_NAME (1u << 20)
+
+static size_t entry_size(int class)
+{
+	return class == ELFCLASS64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+}
+
+/* A name must end within the table: cut it behind its last NUL. */
+static uint64_t last_nul(const struct strings *str, uint64_t size)
+{
+	char buf[4096];
+
+	while (size) {
+		size_t len = size < sizeof(buf) ? size : sizeof(buf);
+		char *nul;
+
+		if (input_read(str->in, str->off + size - len, buf, len))
+			return 0;
+		nul = memrchr(buf, 0, len);
+		if (nul)
+			return size - len + (uint64_t)(nul - buf) + 1;
+		size -= len;
+	}
+	return 0;
+}
+
+static bool table_usable(const struct elf *elf, const GElf_Shdr *sh)
+{
+	return !(sh->sh_flags & SHF_COMPRESSED) &&
+	       elf_extent_ok(elf, sh->sh_offset, sh->sh_size);
+}
+
+/* Section numbers that do not fit into symbols stand in a table beside them. */
+static void find_xindex(struct symtab *t, const struct elf *elf, size_t symtab)
+{
+	for (size_t i = 1; i < elf->nshdr; i++) {
+		const GElf_Shdr *sh = &elf->shdr[i];
+
+		if (sh->sh_type == SHT_SYMTAB_SHNDX && sh->sh_link == symtab &&
+		    sh->sh_size / sizeof(uint32_t) >= t->count &&
+		    table_usable(elf, sh))
+			t->xindex = sh->sh_offset;
+	}
+}
+
+/*
+ * The first usable table of a type. The type decides, never the name: a debug
+ * file keeps a .dynsym that holds nothing. 0, or -ENOENT.
+ */
+int symtab_find(struct symtab *t, const struct elf *elf, uint32_t type,
+		enum symres_source source)
+{
+	size_t size = entry_size(elf->class);
+
+	for (size_t i = 1; i < elf->nshdr; i++) {
+		const GElf_Shdr *sh = &elf->shdr[i], *str;
+
+		if (sh->sh_type != type || sh->sh_entsize != size ||
+		    sh->sh_link >= elf->nshdr || !table_usable(elf, sh) ||
+		    sh->sh_size / size > INT32_MAX)
+			continue;
+		str = &elf->shdr[sh->sh_link];
+		if (str->sh_type != SHT_STRTAB || !table_usable(elf, str))
+			continue;
+		memset(t, 0, sizeof(*t));
+		t->in = elf->in;
+		t->class = elf->class;
+		t->encoding = elf->encoding;
+		t->off = sh->sh_offset;
+		t->count = (uint32_t)(sh->sh_size / size);
+		t->source = source;
+		t->str.in = elf->in;
+		t->str.off = str->sh_offset;
+		t->str.size = last_nul(&t->str, str->sh_size);
+		find_xindex(t, elf, i);
+		if (t->count > 1 && t->str.size)
+			return 0;
+	}
+	return -ENOENT;
+}
+
+/* Symbols [from, from + n) as 64-bit records of this machine. */
+int symtab_read(const struct symtab *t, uint32_t from, uint32_t n,
+		GElf_Sym *out)
+{
+	struct elf elf = {
+		.in = t->in, .class = t->class, .encoding = t->encoding,
+	};
+	size_t size = entry_size(t->class);
+	Elf32_Sym *in = (Elf32_Sym *)out;
+	int ret;
+
+	ret = elf_read(&elf, ELF_T_SYM, t->off + from * (uint64_t)size, out,
+		       n * size);
+	if (ret || t->class == ELFCLASS64)
+		return ret;
+	/* Widen in place, the last one first. */
+	while (n--) {
+		Elf32_Sym s = in[n];
+
+		out[n] = (GElf_Sym) {
+			.st_name = s.st_name, .st_info = s.st_info,
+			.st_other = s.st_other, .st_shndx = s.st_shndx,
+			.st_value = s.st_value, .st_size = s.st_size,
+		};
+	}
+	return 0;
+}
+
+/* The wide section numbers of symbols [from, from + n), if there are any. */
+int symtab_read_xindex(const struct symtab *t, const struct elf *elf,
+		       uint32_t from, uint32_t n, uint32_t *out)
+{
+	if (!t->xindex)
+		return 0;
+	return elf_read(elf, ELF_T_WORD, t->xindex + from * sizeof(*out), out,
+			n * sizeof(*out));
+}
+
+int text_reserve(struct text *t, size_t room)
+{
+	char *s;
+
+	if (room <= t->room)
+		return 0;
+	room = room < 128 ? 128 : room * 2;
+	s = realloc(t->s, room);
+	if (!s)
+		return -ENOMEM;
+	t->s = s;
+	t->room = room;
+	return 0;
+}
+
+/*
+ * The name at @at of the string table, without the version text that linkers
+ * write into .symtab ("f@@V2" is f). 0, -ENOENT when there is no proper name,
+ * or another error.
+ */
+int strings_get(struct strings *str, uint64_t at, struct text *out)
+{
+	size_t len = 0;
+	char *ver;
+	int ret;
+
+	if (at >= str->size)
+		return -ENOENT;
+	for (;;) {
+		char *nul;
+		size_t n;
+
+		if (at < str->at || at - str->at >= str->len) {
+			str->len = 0;
+			n = sizeof(str->buf);
+			if (n > str->size - at)
+				n = str->size - at;
+			ret = input_read(str->in, str->off + at, str->buf, n);
+			if (ret)
+				return ret;
+			str->at = at;
+			str->len = n;
+		}
+		n = str->len - (at - str->at);
+		nul = memchr(str->buf + (at - str->at), 0, n);
+		if (nul)
+			n = (size_t)(nul - (str->buf + (at - str->at)));
+		ret = text_reserve(out, len + n + 1);
+		if (ret)
+			return ret;
+		memcpy(out->s + len, str->buf + (at - str->at), n);
+		len += n;
+		if (nul)
+			break;
+		if (len > MAX_NAME)
+			return -ENOENT;
+		at += n;
+	}
+	out->s[len] = 0;
+	if (!len)
+		return -ENOENT;
+	ver = strchr(out->s + 1, '@');
+	if (ver)
+		*ver = 0;
+	return 0;
+}
