@@ -1,0 +1,583 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Reading perf.data: ours, perf's, damaged ones. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ctl.h"
+#include "perfdata.h"
+#include "perfdata_format.h"
+
+#define BUF_SIZE	(1u << 20)	/* more than any record, 65,535 bytes */
+#define EVENTS_MAX	4096
+#define FEATURE_MAX	(64u << 20)	/* bytes of a section that is believed */
+
+/* A section in memory, eaten from the front. */
+struct cursor {
+	const unsigned char *p;
+	size_t left;
+};
+
+static int __attribute__((format(printf, 2, 3)))
+fail(struct pd_reader *r, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	free(r->error);
+	r->error = ctl_vprintf(fmt, ap);
+	va_end(ap);
+	return -1;
+}
+
+static int damaged(struct pd_reader *r, const char *what)
+{
+	return fail(r, "'%s' is damaged: %s", r->path, what);
+}
+
+/* Return: bytes read, fewer than @len at the end of the file; -1 on errors. */
+static ssize_t read_at(struct pd_reader *r, void *buf, size_t len,
+		       uint64_t offset)
+{
+	size_t done = 0;
+
+	while (done < len) {
+		ssize_t n = pread(r->fd, (char *)buf + done, len - done,
+				  (off_t)(offset + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return fail(r, "cannot read '%s': %s", r->path,
+				    strerror(errno));
+		if (!n)
+			break;
+		done += (size_t)n;
+	}
+	return (ssize_t)done;
+}
+
+static bool inside(const struct pd_reader *r, const struct pd_section *s)
+{
+	return s->offset <= r->file_size && s->size <= r->file_size - s->offset;
+}
+
+/* NULL, with a message, if the section is not all there. */
+static unsigned char *read_section(struct pd_reader *r,
+				   const struct pd_section *s, const char *what)
+{
+	unsigned char *buf;
+	ssize_t n;
+
+	if (!inside(r, s) || s->size > FEATURE_MAX) {
+		damaged(r, what);
+		return NULL;
+	}
+	buf = ctl_realloc(NULL, s->size + 1, 1);
+	n = read_at(r, buf, s->size, s->offset);
+	if (n == (ssize_t)s->size) {
+		buf[s->size] = 0;
+		return buf;
+	}
+	if (n >= 0)
+		damaged(r, what);
+	free(buf);
+	return NULL;
+}
+
+static bool take(struct cursor *c, void *out, size_t len)
+{
+	if (len > c->left)
+		return false;
+	if (out)
+		memcpy(out, c->p, len);
+	c->p += len;
+	c->left -= len;
+	return true;
+}
+
+static char *take_string(struct cursor *c)
+{
+	uint32_t len;
+	char *s;
+
+	if (!take(c, &len, sizeof(len)) || len > c->left)
+		return NULL;
+	s = ctl_zalloc((size_t)len + 1);
+	take(c, s, len);
+	return s;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	uint64_t x = ((const struct pd_id *)a)->id;
+	uint64_t y = ((const struct pd_id *)b)->id;
+
+	return x < y ? -1 : x > y;
+}
+
+static void index_ids(struct pd_reader *r)
+{
+	size_t i, j;
+
+	for (i = 0; i < r->nr_events; i++) {
+		const struct pd_event *e = &r->events[i];
+
+		r->ids = ctl_realloc(r->ids, r->nr_ids + e->nr_ids + 1,
+				     sizeof(*r->ids));
+		for (j = 0; j < e->nr_ids; j++)
+			r->ids[r->nr_ids++] =
+				(struct pd_id){ .id = e->ids[j], .event = i };
+	}
+	qsort(r->ids, r->nr_ids, sizeof(*r->ids), compare_ids);
+}
+
+static int read_ids(struct pd_reader *r, struct pd_event *e,
+		    const struct pd_section *s)
+{
+	e->nr_ids = s->size / sizeof(uint64_t);
+	if (!e->nr_ids)
+		return 0;
+	e->ids = (uint64_t *)read_section(r, s, "the ids of an event");
+	return e->ids ? 0 : -1;
+}
+
+static int read_events(struct pd_reader *r, const struct pd_file_header *h)
+{
+	size_t attr_size = h->attr_size - sizeof(struct pd_section);
+	size_t known = attr_size;
+	unsigned char *buf;
+	int ret = 0;
+	size_t i;
+
+	if (h->attr_size < PERF_ATTR_SIZE_VER0 + sizeof(struct pd_section) ||
+	    h->attr_size > 65536 || !h->attrs.size ||
+	    h->attrs.size % h->attr_size ||
+	    h->attrs.size / h->attr_size > EVENTS_MAX)
+		return damaged(r, "the list of its events");
+	if (known > sizeof(r->events->attr))
+		known = sizeof(r->events->attr);
+	buf = read_section(r, &h->attrs, "the list of its events");
+	if (!buf)
+		return -1;
+	r->nr_events = h->attrs.size / h->attr_size;
+	r->events = ctl_zalloc(r->nr_events * sizeof(*r->events));
+	for (i = 0; i < r->nr_events && !ret; i++) {
+		const unsigned char *p = buf + i * h->attr_size;
+		struct pd_section ids;
+
+		memcpy(&r->events[i].attr, p, known);
+		memcpy(&ids, p + attr_size, sizeof(ids));
+		ret = read_ids(r, &r->events[i], &ids);
+	}
+	free(buf);
+	if (!ret)
+		index_ids(r);
+	return ret;
+}
+
+/*
+ * Names stand in the order of the events. Only they are needed: the rest of
+ * the section repeats what the list of events says.
+ */
+static void read_event_desc(struct pd_reader *r, struct cursor *c)
+{
+	uint32_t n, attr_size, nr_ids, i;
+
+	if (!take(c, &n, sizeof(n)) || !take(c, &attr_size, sizeof(attr_size)))
+		return;
+	for (i = 0; i < n && i < r->nr_events; i++) {
+		char *name;
+
+		if (!take(c, NULL, attr_size) ||
+		    !take(c, &nr_ids, sizeof(nr_ids)))
+			return;
+		name = take_string(c);
+		if (!name)
+			return;
+		free(r->events[i].name);
+		r->events[i].name = name;
+		if (!take(c, NULL, (size_t)nr_ids * sizeof(uint64_t)))
+			return;
+	}
+}
+
+static void read_cmdline(struct pd_reader *r, struct cursor *c)
+{
+	uint32_t n, i;
+
+	if (!take(c, &n, sizeof(n)))
+		return;
+	for (i = 0; i < n; i++) {
+		char *arg = take_string(c), *line;
+
+		if (!arg)
+			return;
+		line = r->cmdline ? ctl_printf("%s %s", r->cmdline, arg) :
+				    ctl_strdup(arg);
+		free(r->cmdline);
+		free(arg);
+		r->cmdline = line;
+	}
+}
+
+static void read_build_ids(struct pd_reader *r, struct cursor *c)
+{
+	struct pd_build_id_entry e;
+
+	while (take(c, &e, sizeof(e))) {
+		size_t len = e.header.size - sizeof(e);
+		struct pd_build_id *b;
+
+		if (e.header.size < sizeof(e) || len > c->left)
+			return;
+		r->build_ids = ctl_realloc(r->build_ids, r->nr_build_ids + 1,
+					   sizeof(*r->build_ids));
+		b = &r->build_ids[r->nr_build_ids++];
+		memset(b, 0, sizeof(*b));
+		b->misc = e.header.misc & PERF_RECORD_MISC_CPUMODE_MASK;
+		b->len = PD_BUILD_ID_LEN;
+		if (e.header.misc & PD_MISC_BUILD_ID_SIZE &&
+		    e.len < PD_BUILD_ID_LEN)
+			b->len = e.len;
+		memcpy(b->id, e.id, sizeof(b->id));
+		b->path = ctl_zalloc(len + 1);
+		take(c, b->path, len);
+	}
+}
+
+static void read_feature(struct pd_reader *r, enum pd_feature feature,
+			 struct cursor *c)
+{
+	char **string = NULL;
+
+	switch (feature) {
+	case PD_HOSTNAME:
+		string = &r->hostname;
+		break;
+	case PD_OSRELEASE:
+		string = &r->osrelease;
+		break;
+	case PD_VERSION:
+		string = &r->version;
+		break;
+	case PD_ARCH:
+		string = &r->arch;
+		break;
+	case PD_CMDLINE:
+		read_cmdline(r, c);
+		break;
+	case PD_EVENT_DESC:
+		read_event_desc(r, c);
+		break;
+	case PD_BUILD_ID:
+		read_build_ids(r, c);
+		break;
+	default:
+		break;
+	}
+	if (string)
+		*string = take_string(c);
+}
+
+/* What is missing here is missed by the report, but does not stop it. */
+static void read_features(struct pd_reader *r, const struct pd_file_header *h)
+{
+	uint64_t at = r->data_offset + r->data_size;
+	unsigned int i;
+
+	for (i = 0; i < PD_NR_FEATURES; i++) {
+		struct pd_section s;
+		struct cursor c;
+		unsigned char *buf;
+
+		if (!(h->features[i / 64] & (1ULL << (i % 64))))
+			continue;
+		if (read_at(r, &s, sizeof(s), at) != sizeof(s))
+			return;
+		at += sizeof(s);
+		if (i == PD_TRACING_DATA || i > PD_EVENT_DESC)
+			continue;
+		buf = read_section(r, &s, "a feature section");
+		if (!buf)
+			continue;
+		c = (struct cursor){ .p = buf, .left = s.size };
+		read_feature(r, i, &c);
+		free(buf);
+	}
+}
+
+static void read_notes(struct pd_reader *r)
+{
+	uint64_t data_end = r->data_offset + r->data_size;
+	struct pd_notes_end end;
+	struct pd_section s;
+
+	if (r->file_size < data_end + sizeof(end) ||
+	    read_at(r, &end, sizeof(end), r->file_size - sizeof(end)) !=
+	    sizeof(end) ||
+	    memcmp(end.magic, PD_NOTES_MAGIC, sizeof(end.magic)) ||
+	    end.size > r->file_size - sizeof(end) - data_end)
+		return;
+	s.size = end.size;
+	s.offset = r->file_size - sizeof(end) - end.size;
+	r->notes = (char *)read_section(r, &s, "lockheld's notes");
+	if (r->notes)
+		r->notes_len = s.size;
+}
+
+static int check_header(struct pd_reader *r, const struct pd_file_header *h,
+			size_t len)
+{
+	if (len >= sizeof(h->magic) &&
+	    !memcmp(h->magic, PD_MAGIC_SWAPPED, sizeof(h->magic)))
+		return fail(r, "'%s' was recorded on a machine of the other byte order: report it there",
+			    r->path);
+	if (len < sizeof(h->magic) ||
+	    memcmp(h->magic, PD_MAGIC, sizeof(h->magic)))
+		return fail(r, "'%s' is not a perf.data file", r->path);
+	if (len >= 16 && h->size == 16)
+		return fail(r, "'%s' was written by perf to a pipe: record to a file (perf record -o FILE)",
+			    r->path);
+	if (len < sizeof(*h) || h->size != sizeof(*h))
+		return damaged(r, "its header");
+	return 0;
+}
+
+static int open_file(struct pd_reader *r)
+{
+	struct stat st;
+
+	r->fd = open(r->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (r->fd < 0 || fstat(r->fd, &st))
+		return fail(r, errno == ENOENT ?
+			    "cannot open '%s': %s (record one first, or name it with -i)" :
+			    "cannot open '%s': %s", r->path, strerror(errno));
+	if (S_ISDIR(st.st_mode))
+		return fail(r, "'%s' is a directory; recordings of perf record --threads are not supported",
+			    r->path);
+	if (!S_ISREG(st.st_mode))
+		return fail(r, "'%s' is not a regular file", r->path);
+	r->file_size = (uint64_t)st.st_size;
+	return 0;
+}
+
+int pd_reader_open(struct pd_reader *r, const char *path)
+{
+	struct pd_file_header h = { 0 };
+	ssize_t n;
+
+	memset(r, 0, sizeof(*r));
+	r->fd = -1;
+	r->path = ctl_strdup(path);
+	if (open_file(r))
+		return -1;
+	n = read_at(r, &h, sizeof(h), 0);
+	if (n < 0 || check_header(r, &h, (size_t)n) || read_events(r, &h))
+		return -1;
+	if (h.data.offset > r->file_size)
+		return damaged(r, "it ends before its samples");
+	r->data_offset = h.data.offset;
+	r->data_size = h.data.size;
+	if (!r->data_size || !inside(r, &h.data)) {
+		/* A recorder that was killed, or a copy that was cut short:
+		 * what is there is worth reporting. */
+		r->unfinished = true;
+		r->data_size = r->file_size - r->data_offset;
+	} else {
+		read_features(r, &h);
+		read_notes(r);
+	}
+	free(r->error);
+	r->error = NULL;
+	r->buf = ctl_realloc(NULL, BUF_SIZE, 1);
+	pd_rewind(r);
+	return 0;
+}
+
+void pd_reader_close(struct pd_reader *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->nr_events; i++) {
+		free(r->events[i].name);
+		free(r->events[i].ids);
+	}
+	for (i = 0; i < r->nr_build_ids; i++)
+		free(r->build_ids[i].path);
+	free(r->events);
+	free(r->build_ids);
+	free(r->hostname);
+	free(r->osrelease);
+	free(r->version);
+	free(r->arch);
+	free(r->cmdline);
+	free(r->notes);
+	free(r->ids);
+	free(r->buf);
+	free(r->error);
+	free(r->path);
+	if (r->fd >= 0)
+		close(r->fd);
+	memset(r, 0, sizeof(*r));
+	r->fd = -1;
+}
+
+void pd_rewind(struct pd_reader *r)
+{
+	r->pos = r->data_offset;
+	r->buf_at = 0;
+	r->buf_len = 0;
+}
+
+/* Makes @want bytes of data available. Return: 1, 0 at the end, -1. */
+static int fill(struct pd_reader *r, size_t want)
+{
+	uint64_t end = r->data_offset + r->data_size;
+	size_t room;
+	ssize_t n;
+
+	if (r->buf_len - r->buf_at >= want)
+		return 1;
+	memmove(r->buf, r->buf + r->buf_at, r->buf_len - r->buf_at);
+	r->buf_len -= r->buf_at;
+	r->buf_at = 0;
+	room = BUF_SIZE - r->buf_len;
+	if (room > end - r->pos)
+		room = end - r->pos;
+	n = read_at(r, r->buf + r->buf_len, room, r->pos);
+	if (n < 0)
+		return -1;
+	r->pos += (uint64_t)n;
+	r->buf_len += (size_t)n;
+	return r->buf_len >= want;
+}
+
+/* The bytes of hardware traces follow their record, and nobody here wants
+ * them. Return as fill(). */
+static int skip_trace(struct pd_reader *r,
+		      const struct perf_event_header *record)
+{
+	uint64_t size, end = r->data_offset + r->data_size;
+	size_t here;
+
+	if (record->size < sizeof(*record) + sizeof(size))
+		return damaged(r, "a record of hardware trace data");
+	memcpy(&size, record + 1, sizeof(size));
+	if (size % 8)
+		return damaged(r, "a record of hardware trace data");
+	here = r->buf_len - r->buf_at;
+	if (size <= here) {
+		r->buf_at += size;
+		return 1;
+	}
+	if (size - here > end - r->pos)
+		return 0;
+	r->pos += size - here;
+	r->buf_at = r->buf_len = 0;
+	return 1;
+}
+
+int pd_next(struct pd_reader *r, const struct perf_event_header **record,
+	    uint64_t *offset)
+{
+	const struct perf_event_header *h;
+	int ret;
+
+	for (;;) {
+		ret = fill(r, sizeof(*h));
+		if (ret <= 0)
+			return ret;
+		h = (const void *)(r->buf + r->buf_at);
+		if (!h->type && !h->size && r->unfinished)
+			return 0;
+		if (h->type == PD_RECORD_COMPRESSED)
+			return fail(r, "'%s' is compressed: record it without -z",
+				    r->path);
+		/* All others are whole words, and their readers rely on it. */
+		if (h->size < sizeof(*h) || h->size % 8)
+			return damaged(r, "a record of impossible size");
+		ret = fill(r, h->size);
+		if (ret < 0)
+			return ret;
+		if (!ret) {
+			/* cut off in the middle of a record */
+			r->unfinished = true;
+			return 0;
+		}
+		h = (const void *)(r->buf + r->buf_at);
+		*offset = r->pos - (r->buf_len - r->buf_at);
+		r->buf_at += h->size;
+		if (h->type != PD_RECORD_AUXTRACE)
+			break;
+		ret = skip_trace(r, h);
+		if (ret <= 0)
+			return ret;
+	}
+	*record = h;
+	return 1;
+}
+
+/* Where the id of the event is in a sample, in words; -1: nowhere. */
+static int id_word(uint64_t type)
+{
+	int word = 0;
+
+	if (type & PERF_SAMPLE_IDENTIFIER)
+		return 0;
+	if (!(type & PERF_SAMPLE_ID))
+		return -1;
+	word += !!(type & PERF_SAMPLE_IP);
+	word += !!(type & PERF_SAMPLE_TID);
+	word += !!(type & PERF_SAMPLE_TIME);
+	word += !!(type & PERF_SAMPLE_ADDR);
+	return word;
+}
+
+/* The same in the trailer of other records, in words from their end. */
+static int id_word_from_end(uint64_t type)
+{
+	int word = 1;
+
+	if (type & PERF_SAMPLE_IDENTIFIER)
+		return word;
+	if (!(type & PERF_SAMPLE_ID))
+		return -1;
+	word += !!(type & PERF_SAMPLE_CPU);
+	word += !!(type & PERF_SAMPLE_STREAM_ID);
+	return word;
+}
+
+size_t pd_event_of(const struct pd_reader *r,
+		   const struct perf_event_header *record)
+{
+	uint64_t type = r->events[0].attr.sample_type;
+	const uint64_t *words = (const uint64_t *)(record + 1);
+	size_t nr = record->size / 8 - 1;
+	struct pd_id key, *found;
+	int at;
+
+	if (r->nr_events == 1)
+		return 0;
+	if (record->type == PERF_RECORD_SAMPLE) {
+		at = id_word(type);
+	} else {
+		at = id_word_from_end(type);
+		if (!r->events[0].attr.sample_id_all)
+			return 0;
+		if (at > 0)
+			at = (int)nr - at;
+	}
+	if (at < 0 || (size_t)at >= nr)
+		return SIZE_MAX;
+	key.id = words[at];
+	/* what the recorder made up itself has no id */
+	if (!key.id && record->type != PERF_RECORD_SAMPLE)
+		return 0;
+	found = bsearch(&key, r->ids, r->nr_ids, sizeof(key), compare_ids);
+	return found ? found->event : SIZE_MAX;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The filter of one event of a recording, from the option to its counters. */
+#ifndef LOCKHELD_CTL_RECFILTER_H
+#define LOCKHELD_CTL_RECFILTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "events.h"
+#include "evopen.h"
+#include "nl.h"
+
+/**
+ * struct recfilter - what one event is filtered by
+ * @text: as the user wrote it; NULL: nothing
+ * @insns: program for the module; NULL: it has no part in it
+ * @n: number of instructions
+ * @tp_filter: text for the kernel's own tracepoint filter, or NULL
+ * @flags: LOCKHELD_FILTER_*
+ * @id: of the filter in the module, once added
+ * @counts: what the filter saw, once asked for
+ */
+struct recfilter {
+	const char *text;
+	struct lockheld_insn *insns;
+	unsigned int n;
+	char *tp_filter;
+	uint32_t flags;
+	uint32_t id;
+	struct {
+		uint64_t evaluated, passed, dropped, uncertain;
+	} counts;
+};
+
+/* All return enum ctl_status; an error has been said. */
+
+/* @not_pid: a process whose samples are never wanted; 0: none. */
+int recfilter_compile(struct recfilter *f, const struct event *event,
+		      pid_t not_pid);
+/* Hands the program to the module. */
+int recfilter_add(struct recfilter *f, struct lhnl *nl);
+/* Puts it in front of an event that is not enabled yet. */
+int recfilter_attach(const struct recfilter *f, struct lhnl *nl,
+		     const struct evopen *ev);
+int recfilter_counts(struct recfilter *f, struct lhnl *nl);
+void recfilter_free(struct recfilter *f);
+
+#endif

@@ -1,0 +1,507 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* lockheld-ctl record: from the options to a finished file. */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+#include <symres.h>
+
+#include "ctl.h"
+#include "evopen.h"
+#include "learn.h"
+#include "nl.h"
+#include "notes.h"
+#include "perfdata.h"
+#include "recfilter.h"
+#include "record.h"
+#include "recorder.h"
+#include "sample.h"
+#include "synth.h"
+#include "tracing_data.h"
+#include "workload.h"
+
+/* A recording: the user's events, and one more that brings what they lack. */
+struct recording {
+	const struct record_opts *o;
+	int argc;
+	char **argv;
+	struct target target;
+	struct evopen *ev;	/* nr_ev; the last is the one that tracks maps */
+	size_t nr_ev;
+	struct recfilter *filters;	/* one for each of the user's events */
+	struct lhnl *nl;	/* NULL: the module has no part in it */
+	struct ringset rings;
+	struct workload work;
+	struct recorder recorder;
+	struct symres *symres;
+	char *tracing;
+	size_t tracing_len;
+};
+
+static void make_events(struct recording *r)
+{
+	const struct record_opts *o = r->o;
+	struct perf_event_attr common = {
+		.size = sizeof(common),
+		.sample_type = RECORDER_SAMPLE_TYPE,
+		.read_format = PERF_FORMAT_ID | PERF_FORMAT_LOST,
+		.disabled = 1,
+		.inherit = !r->target.system_wide,
+		.sample_id_all = 1,
+		.exclude_guest = 1,
+	};
+	size_t i;
+
+	r->nr_ev = o->events.n + 1;
+	r->ev = ctl_zalloc(r->nr_ev * sizeof(*r->ev));
+	for (i = 0; i < o->events.n; i++) {
+		const struct event *e = &o->events.all[i];
+		struct perf_event_attr *attr = &r->ev[i].attr;
+
+		*attr = common;
+		attr->type = e->attr.type;
+		attr->config = e->attr.config;
+		attr->freq = e->attr.freq;
+		attr->sample_period = e->attr.sample_period;
+		attr->exclude_user = e->attr.exclude_user;
+		attr->exclude_kernel = e->attr.exclude_kernel;
+		attr->exclude_hv = e->attr.exclude_hv;
+		attr->precise_ip = e->attr.precise_ip;
+		attr->sample_type |= PERF_SAMPLE_PERIOD;
+		attr->enable_on_exec = o->command && !o->all;
+		if (o->chains)
+			attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+		/* The module puts the held locks behind the raw data. */
+		if (e->tp || o->filters[i])
+			attr->sample_type |= PERF_SAMPLE_RAW;
+		r->ev[i].name = e->name;
+	}
+	common.type = PERF_TYPE_SOFTWARE;
+	common.config = PERF_COUNT_SW_DUMMY;
+	common.sample_period = 1;
+	common.mmap = common.mmap2 = common.comm = common.comm_exec = 1;
+	common.task = common.build_id = common.watermark = 1;
+	common.wakeup_watermark =
+		(uint32_t)(o->pages * (size_t)sysconf(_SC_PAGESIZE) / 4);
+	r->ev[i].attr = common;
+	r->ev[i].name = "dummy:HG";
+}
+
+static struct evopen *tracker(const struct recording *r)
+{
+	return &r->ev[r->nr_ev - 1];
+}
+
+static int prepare_filters(struct recording *r)
+{
+	const struct record_opts *o = r->o;
+	bool needs_module = false;
+	int status;
+	size_t i;
+
+	r->filters = ctl_zalloc(o->events.n * sizeof(*r->filters));
+	for (i = 0; i < o->events.n; i++) {
+		if (!o->filters[i])
+			continue;
+		r->filters[i].text = o->filters[i];
+		status = recfilter_compile(&r->filters[i], &o->events.all[i],
+					   o->all ? getpid() : 0);
+		if (status)
+			return status;
+		needs_module |= r->filters[i].n != 0;
+	}
+	if (!needs_module)
+		return CTL_DONE;
+	status = lhnl_open(&r->nl);
+	if (status)
+		return ctl_error(status, "%s", lhnl_error(r->nl));
+	for (i = 0; i < o->events.n && !status; i++)
+		status = recfilter_add(&r->filters[i], r->nl);
+	return status;
+}
+
+static int prepare_target(struct recording *r)
+{
+	const struct record_opts *o = r->o;
+	struct target *t = &r->target;
+	int status = target_cpus(t, o->cpus);
+	int ret;
+
+	t->pages = o->pages;
+	t->system_wide = o->all;
+	if (status)
+		return status;
+	if (o->command) {
+		ret = workload_prepare(&r->work, o->command);
+		if (ret)
+			return ctl_error(CTL_FAILED, "cannot fork: %s",
+					 strerror(-ret));
+	}
+	if (o->pid)
+		return target_process(t, o->pid);
+	t->tids = ctl_zalloc(sizeof(*t->tids));
+	t->nr_tids = 1;
+	t->tids[0] = o->all ? -1 : r->work.pid;
+	return CTL_DONE;
+}
+
+static int open_events(struct recording *r)
+{
+	int status = evopen_open(tracker(r), &r->target);
+	size_t i;
+
+	if (!status)
+		status = evopen_rings(&r->rings, tracker(r), &r->target);
+	for (i = 0; i + 1 < r->nr_ev && !status; i++) {
+		status = evopen_open(&r->ev[i], &r->target);
+		if (!status && r->filters[i].text)
+			status = recfilter_attach(&r->filters[i], r->nl,
+						  &r->ev[i]);
+		if (!status)
+			status = evopen_share(&r->rings, &r->ev[i]);
+	}
+	return status;
+}
+
+static struct pd_event *file_events(const struct recording *r)
+{
+	struct pd_event *events = ctl_zalloc(r->nr_ev * sizeof(*events));
+	size_t i;
+
+	for (i = 0; i < r->nr_ev; i++) {
+		events[i].attr = r->ev[i].attr;
+		events[i].name = (char *)r->ev[i].name;
+		events[i].ids = r->ev[i].ids;
+		events[i].nr_ids = r->ev[i].n;
+	}
+	return events;
+}
+
+static void set_features(struct recording *r, struct pd_writer *w)
+{
+	uint32_t *cpus = ctl_zalloc(2 * sizeof(*cpus));
+	struct utsname uts;
+
+	uname(&uts);
+	pd_set_string(w, PD_HOSTNAME, uts.nodename);
+	pd_set_string(w, PD_OSRELEASE, uts.release);
+	pd_set_string(w, PD_VERSION, "lockheld " VERSION);
+	pd_set_string(w, PD_ARCH, uts.machine);
+	cpus[0] = (uint32_t)get_nprocs_conf();
+	cpus[1] = (uint32_t)get_nprocs();
+	pd_set_feature(w, PD_NRCPUS, cpus, 2 * sizeof(*cpus));
+	pd_set_cmdline(w, "lockheld-ctl", r->argc, r->argv);
+	if (r->tracing)
+		pd_set_feature(w, PD_TRACING_DATA, r->tracing, r->tracing_len);
+	r->tracing = NULL;
+}
+
+/* What the file says until the recording is over, should it never be. */
+static void set_notes(struct recording *r, struct notes *notes)
+{
+	char *text;
+	size_t len, i;
+
+	for (i = 0; i < r->o->events.n && !notes->nr_filters; i++) {
+		const struct recfilter *f = &r->filters[i];
+
+		if (f->text)
+			notes_add_filter(notes, &(struct note_filter){
+				.id = f->id,
+				.event = i,
+				.evaluated = f->counts.evaluated,
+				.passed = f->counts.passed,
+				.dropped = f->counts.dropped,
+				.uncertain = f->counts.uncertain,
+				.text = (char *)f->text,
+			});
+	}
+	text = notes_text(notes, &len);
+	pd_set_notes(r->recorder.file, text, len);
+	free(text);
+}
+
+static int write_failed(const struct recording *r, int ret)
+{
+	const char *hint = ret == -ENOSPC || ret == -EDQUOT ?
+		" (free some space, or record elsewhere with -o)" : "";
+
+	return ctl_error(CTL_FAILED, "cannot write '%s': %s%s", r->o->file,
+			 strerror(-ret), hint);
+}
+
+static int create_file(struct recording *r)
+{
+	struct pd_event *events = file_events(r);
+	struct notes notes = { 0 };
+	int ret;
+
+	if (r->o->events.tep) {
+		r->tracing = tracing_data(&r->o->events, &r->tracing_len);
+		if (!r->tracing) {
+			free(events);
+			return ctl_error(CTL_FAILED,
+					 "the tracepoints' formats cannot be read");
+		}
+	}
+	ret = pd_create(&r->recorder.file, r->o->file, events, r->nr_ev);
+	free(events);
+	if (ret)
+		return write_failed(r, ret);
+	set_features(r, r->recorder.file);
+	set_notes(r, &notes);
+	notes_free(&notes);
+	ret = pd_seal(r->recorder.file);
+	return ret ? write_failed(r, ret) : CTL_DONE;
+}
+
+/* What is there already, while no event of the user's counts yet: reading
+ * /proc/PID/maps takes the very lock that people look at. */
+static int write_what_runs(struct recording *r)
+{
+	struct synth s = {
+		.emit = recorder_put,
+		.arg = &r->recorder,
+		.trailer = record_trailer(&tracker(r)->attr),
+	};
+	int ret = synth_kernel(&s, r->symres);
+
+	if (!ret && r->o->pid)
+		ret = synth_process(&s, r->o->pid);
+	else if (!ret && r->o->all)
+		ret = synth_all(&s);
+	return ret;
+}
+
+static int enable(struct recording *r)
+{
+	bool at_exec = r->o->command && !r->o->all;
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i + 1 < r->nr_ev && !at_exec && !ret; i++)
+		ret = evopen_ioctl(&r->ev[i], PERF_EVENT_IOC_ENABLE, 0);
+	return ret ? ctl_error(CTL_FAILED, "cannot enable event '%s': %s",
+			       r->ev[i - 1].name, strerror(-ret)) : CTL_DONE;
+}
+
+static int start(struct recording *r)
+{
+	int status, ret;
+
+	ret = evopen_ioctl(tracker(r), PERF_EVENT_IOC_ENABLE, 0);
+	if (ret)
+		return ctl_error(CTL_FAILED, "cannot enable event '%s': %s",
+				 tracker(r)->name, strerror(-ret));
+	ret = write_what_runs(r);
+	if (ret)
+		return write_failed(r, ret);
+	status = enable(r);
+	if (status || !r->work.pid)
+		return status;
+	ret = workload_run(&r->work);
+	return !ret ? CTL_DONE :
+	       ctl_error(CTL_FAILED, "cannot run '%s': %s",
+			 r->o->command[0], strerror(-ret));
+}
+
+static void stop(struct recording *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->nr_ev; i++)
+		evopen_ioctl(&r->ev[i], PERF_EVENT_IOC_DISABLE, 0);
+}
+
+/* Lost records are told of twice, by a count at each event and by records in
+ * the rings; the last of the latter may be missing, the former is new in 6.0. */
+static uint64_t lost(const struct recording *r)
+{
+	uint64_t n = 0;
+	size_t i;
+
+	for (i = 0; i < r->nr_ev; i++) {
+		evopen_lost(&r->ev[i]);
+		n += r->ev[i].lost;
+	}
+	return n > r->recorder.lost ? n : r->recorder.lost;
+}
+
+static void set_sample_time(struct recording *r)
+{
+	uint64_t *times = ctl_zalloc(2 * sizeof(*times));
+
+	times[0] = r->recorder.first;
+	times[1] = r->recorder.last;
+	pd_set_feature(r->recorder.file, PD_SAMPLE_TIME, times,
+		       2 * sizeof(*times));
+}
+
+/* Closes the file, with names in it if @complete. Return: 0 or -errno. */
+static int finish_file(struct recording *r, struct notes *notes, bool complete)
+{
+	struct pd_writer *file = r->recorder.file;
+	int ret;
+
+	set_sample_time(r);
+	set_notes(r, notes);
+	ret = complete ? pd_seal(file) : -ENOSPC;
+	if (!ret) {
+		/* From here on there is a whole file, and a second Ctrl-C may
+		 * end what only adds names to it. */
+		sigset_t none;
+
+		sigemptyset(&none);
+		sigprocmask(SIG_SETMASK, &none, NULL);
+		learn_names(file, r->o->file, r->symres, r->nl, notes);
+		notes->complete = true;
+		set_notes(r, notes);
+		ret = pd_seal(file);
+	}
+	if (ret)
+		ret = pd_seal_again(file);
+	return ret;
+}
+
+static void say_result(const struct recording *r, const struct notes *notes)
+{
+	uint64_t evaluated = 0, passed = 0, dropped = 0, uncertain = 0;
+	size_t i;
+
+	for (i = 0; i < notes->nr_filters; i++) {
+		evaluated += notes->filters[i].evaluated;
+		passed += notes->filters[i].passed;
+		dropped += notes->filters[i].dropped;
+		uncertain += notes->filters[i].uncertain;
+	}
+	fprintf(stderr, "lockheld-ctl: %s: %" PRIu64 " samples, %.3f MB, %"
+		PRIu64 " lost", r->o->file, notes->samples,
+		(double)pd_data_size(r->recorder.file) / 1e6, notes->lost);
+	if (r->nl)
+		fprintf(stderr, "; filter: %" PRIu64 " evaluated, %" PRIu64
+			" passed, %" PRIu64 " dropped, %" PRIu64 " uncertain",
+			evaluated, passed, dropped, uncertain);
+	fputc('\n', stderr);
+}
+
+/* After the rings are empty. @ret: how writing them went. */
+static int finish(struct recording *r, int ret)
+{
+	struct notes notes = {
+		.samples = r->recorder.samples,
+		.lost = lost(r),
+	};
+	int status = CTL_DONE;
+	size_t i;
+
+	for (i = 0; i < r->o->events.n; i++)
+		if (r->filters[i].n)
+			recfilter_counts(&r->filters[i], r->nl);
+	if (ret)
+		status = write_failed(r, ret);
+	ret = finish_file(r, &notes, !ret);
+	if (ret && !status)
+		status = write_failed(r, ret);
+	if (ret) {
+		pd_abandon(r->recorder.file);
+	} else {
+		say_result(r, &notes);
+		ret = pd_close(r->recorder.file);
+		if (ret)
+			status = write_failed(r, ret);
+	}
+	r->recorder.file = NULL;
+	notes_free(&notes);
+	return status;
+}
+
+static int record(struct recording *r)
+{
+	int status, ret, rest;
+
+	r->recorder.path = r->o->file;
+	r->recorder.rings = &r->rings;
+	r->recorder.work = &r->work;
+	r->recorder.watched = r->o->pid;
+	r->recorder.system_wide = r->o->all;
+	status = create_file(r);
+	if (!status)
+		status = start(r);
+	if (status)
+		return status;
+	ret = recorder_run(&r->recorder);
+	stop(r);
+	rest = recorder_finish(&r->recorder);
+	workload_end(&r->work);
+	status = finish(r, ret ? ret : rest);
+	return status || !r->work.pid ? status :
+	       workload_exit_status(&r->work);
+}
+
+static void block_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	/* a full pipe is an error to be said, not a reason to die */
+	signal(SIGPIPE, SIG_IGN);
+}
+
+static void clean_up(struct recording *r)
+{
+	size_t i;
+
+	/* a child that waits ends when nobody can let it go any more */
+	workload_free(&r->work);
+	if (r->recorder.file)
+		pd_abandon(r->recorder.file);
+	ringset_free(&r->rings);
+	for (i = 0; i < r->nr_ev; i++)
+		evopen_close(&r->ev[i]);
+	if (r->nl)
+		lhnl_close(r->nl);
+	for (i = 0; r->filters && i < r->o->events.n; i++)
+		recfilter_free(&r->filters[i]);
+	free(r->filters);
+	free(r->ev);
+	free(r->tracing);
+	target_free(&r->target);
+	symres_close(r->symres);
+}
+
+int cmd_record(int argc, char **argv)
+{
+	struct record_opts o;
+	struct recording r = { .o = &o, .argc = argc, .argv = argv };
+	int status = record_options(argc, argv, &o);
+
+	if (!status && !o.help) {
+		block_signals();
+		if (symres_open(&r.symres, NULL))
+			status = ctl_error(CTL_FAILED, "out of memory");
+		if (!status)
+			status = prepare_filters(&r);
+		if (!status)
+			status = prepare_target(&r);
+		if (!status) {
+			make_events(&r);
+			status = open_events(&r);
+		}
+		if (!status)
+			status = record(&r);
+		clean_up(&r);
+	}
+	record_options_free(&o);
+	return status;
+}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ctl.h"
+#include "recorder.h"
+
+#define OUT_SIZE	(1u << 20)
+#define IDLE_MS		250	/* between looks at rings that do not fill */
+#define SEAL_MS		1000	/* a killed recorder loses no more than that */
+#define EXEC_MS		1000	/* for the command's exec to show up */
+
+/* Where RECORDER_SAMPLE_TYPE puts things, in words behind the header. */
+enum { WORD_TID = 2, WORD_TIME = 3 };
+
+static uint64_t word(const struct perf_event_header *record, int i)
+{
+	return ((const uint64_t *)(record + 1))[i];
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static int flush(struct recorder *r)
+{
+	if (r->out_len && !r->error) {
+		r->error = pd_write(r->file, r->out, r->out_len);
+		r->unsealed = true;
+	}
+	r->out_len = 0;
+	return r->error;
+}
+
+int recorder_put(const struct perf_event_header *record, void *arg)
+{
+	struct recorder *r = arg;
+
+	if (!r->out)
+		r->out = ctl_realloc(NULL, OUT_SIZE, 1);
+	if (r->out_len + record->size > OUT_SIZE)
+		flush(r);
+	memcpy(r->out + r->out_len, record, record->size);
+	r->out_len += record->size;
+	return r->error;
+}
+
+/*
+ * A system-wide recording sees this program, and the command while it is still
+ * this program. Neither is what anybody wants to look at.
+ */
+static bool is_own(const struct recorder *r,
+		   const struct perf_event_header *record)
+{
+	pid_t pid = (pid_t)(uint32_t)word(record, WORD_TID);
+
+	if (!r->system_wide)
+		return false;
+	if (pid == getpid())
+		return true;
+	return r->work->pid && pid == r->work->pid &&
+	       word(record, WORD_TIME) < r->exec_time;
+}
+
+static void take(struct recorder *r, const struct perf_event_header *record)
+{
+	if (record->type == PERF_RECORD_SAMPLE) {
+		uint64_t time = word(record, WORD_TIME);
+
+		if (is_own(r, record))
+			return;
+		if (!r->samples++ || time < r->first)
+			r->first = time;
+		if (time > r->last)
+			r->last = time;
+	} else if (record->type == PERF_RECORD_LOST) {
+		r->lost += word(record, 1);	/* behind the event's id */
+	}
+	recorder_put(record, r);
+}
+
+/* Whether the command has become itself; @record tells, if it is that one. */
+static void look_for_exec(struct recorder *r,
+			  const struct perf_event_header *record)
+{
+	const uint64_t *end = (const uint64_t *)((const char *)record +
+						 record->size);
+
+	if (record->type != PERF_RECORD_COMM ||
+	    !(record->misc & PERF_RECORD_MISC_COMM_EXEC) ||
+	    (pid_t)(uint32_t)word(record, 0) != r->work->pid)
+		return;
+	/* the trailer: tid, time, cpu, identifier */
+	r->exec_time = end[-3];
+	r->exec_seen = true;
+}
+
+/* Until its exec is seen nobody knows which of its samples are wanted. */
+static void hold(struct recorder *r, const struct perf_event_header *record)
+{
+	r->held = ctl_realloc(r->held, r->held_len + record->size, 1);
+	memcpy(r->held + r->held_len, record, record->size);
+	r->held_len += record->size;
+}
+
+static void take_held(struct recorder *r)
+{
+	size_t at = 0;
+
+	while (at < r->held_len) {
+		const struct perf_event_header *record =
+			(const void *)(r->held + at);
+
+		take(r, record);
+		at += record->size;
+	}
+	free(r->held);
+	r->held = NULL;
+	r->held_len = 0;
+}
+
+/*
+ * What all rings hold is looked at before any is emptied, so that a record may
+ * come at most one round after one that is younger: what FINISHED_ROUND
+ * promises. @over: nothing is worth waiting for any more.
+ */
+static void drain(struct recorder *r, bool over)
+{
+	const struct perf_event_header round = {
+		.type = PD_RECORD_FINISHED_ROUND,
+		.size = sizeof(round),
+	};
+	const struct perf_event_header *record;
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < r->rings->n; i++)
+		ring_begin(&r->rings->rings[i]);
+	for (i = 0; i < r->rings->n && !r->error; i++) {
+		while ((record = ring_next(&r->rings->rings[i]))) {
+			if (!r->exec_seen)
+				look_for_exec(r, record);
+			if (r->exec_seen)
+				take(r, record);
+			else
+				hold(r, record);
+			any = true;
+		}
+		ring_done(&r->rings->rings[i]);
+	}
+	if (!r->exec_seen && !over)
+		return;
+	take_held(r);
+	if (any)
+		recorder_put(&round, r);
+}
+
+static int make_signalfd(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGCHLD);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* Return: whether somebody wants the recording to end. */
+static bool read_signals(int fd)
+{
+	struct signalfd_siginfo info;
+	bool end = false;
+
+	while (read(fd, &info, sizeof(info)) == sizeof(info))
+		if (info.ssi_signo != SIGCHLD)
+			end = true;
+	return end;
+}
+
+/* Ctrl-C, the command's end, the watched process's end, and the rings. */
+static struct pollfd *make_polls(const struct recorder *r, size_t *n)
+{
+	struct pollfd *polls = ctl_zalloc((r->rings->n + 2) * sizeof(*polls));
+	size_t i;
+
+	polls[0].fd = make_signalfd();
+	polls[1].fd = r->watched ?
+		(int)syscall(SYS_pidfd_open, r->watched, 0) : -1;
+	for (i = 0; i < r->rings->n; i++)
+		polls[i + 2].fd = r->rings->rings[i].fd;
+	*n = r->rings->n + 2;
+	for (i = 0; i < *n; i++)
+		polls[i].events = POLLIN;
+	return polls;
+}
+
+/* Return: whether the recording is over. */
+static bool wait_for_more(struct recorder *r, struct pollfd *polls, size_t n)
+{
+	size_t i;
+
+	if (poll(polls, n, IDLE_MS) < 0 && errno != EINTR)
+		return true;
+	/* an event whose task has ended would wake us for ever */
+	for (i = 2; i < n; i++)
+		if (polls[i].revents & (POLLHUP | POLLERR))
+			polls[i].fd = -1;
+	workload_poll(r->work);
+	return read_signals(polls[0].fd) || r->work->ended ||
+	       (polls[1].fd >= 0 && polls[1].revents);
+}
+
+static void seal_sometimes(struct recorder *r, uint64_t *sealed)
+{
+	uint64_t now = now_ms();
+
+	if (now - *sealed < SEAL_MS)
+		return;
+	flush(r);
+	if (r->unsealed && !r->error) {
+		r->error = pd_seal(r->file);
+		r->unsealed = false;
+	}
+	*sealed = now;
+}
+
+int recorder_run(struct recorder *r)
+{
+	uint64_t start = now_ms(), sealed = start;
+	bool over = false;
+	size_t n;
+	struct pollfd *polls = make_polls(r, &n);
+
+	r->exec_seen = !r->system_wide || !r->work->pid;
+	while (!over && !r->error) {
+		over = wait_for_more(r, polls, n);
+		drain(r, over || now_ms() - start > EXEC_MS);
+		seal_sometimes(r, &sealed);
+	}
+	if (polls[1].fd >= 0)
+		close(polls[1].fd);
+	close(polls[0].fd);
+	free(polls);
+	return r->error;
+}
+
+int recorder_finish(struct recorder *r)
+{
+	drain(r, true);
+	flush(r);
+	free(r->out);
+	r->out = NULL;
+	return r->error;
+}
