@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Hooks by kprobes. An acquisition is seen when its function is entered: the
+ * tracepoints of wait.c and the lock's own word tell whether it succeeded.
+ * Only where nothing else can tell, a kretprobe looks at the return value.
+ */
+#include <linux/err.h>
+#include <linux/kprobes.h>
+#include <linux/slab.h>
+
+#include "lockheld.h"
+
+/**
+ * struct lh_hook - a hooked function
+ * @func: index in lh_funcs[]
+ * @by_return: @rp is in use, not @kp
+ * @kp: probe of the entry
+ * @rp: probe of entry and return
+ */
+struct lh_hook {
+	unsigned int func;
+	bool by_return;
+	union {
+		struct kprobe kp;
+		struct kretprobe rp;
+	};
+};
+
+static unsigned long lock_arg(unsigned int func, struct pt_regs *regs)
+{
+	return regs_get_kernel_argument(regs, lh_funcs[func].arg);
+}
+
+static int entered_acquire(struct kprobe *kp, struct pt_regs *regs)
+{
+	unsigned int i = container_of(kp, struct lh_hook, kp)->func;
+	const struct lh_func *func = &lh_funcs[i];
+	unsigned long lock = lock_arg(i, regs);
+
+	lh_acquired(i, lock, lh_regs_caller(regs),
+		    lh_lock_busy(func->family, func->mode, lock) ?
+		    LH_BUSY : LH_ENTERED);
+	return 0;
+}
+
+static int entered_release(struct kprobe *kp, struct pt_regs *regs)
+{
+	unsigned int i = container_of(kp, struct lh_hook, kp)->func;
+
+	lh_released(i, lock_arg(i, regs));
+	return 0;
+}
+
+static int entered_downgrade(struct kprobe *kp, struct pt_regs *regs)
+{
+	unsigned int i = container_of(kp, struct lh_hook, kp)->func;
+
+	lh_downgraded(i, lock_arg(i, regs), lh_regs_caller(regs));
+	return 0;
+}
+
+static int entered_trial(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct lh_hook *hook = container_of(lh_kretprobe(ri), struct lh_hook,
+					    rp);
+
+	*(unsigned long *)ri->data = lock_arg(hook->func, regs);
+	return 0;
+}
+
+static int returned_trial(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct kretprobe *rp = lh_kretprobe(ri);
+	/* The functions return int: the upper half is not theirs. */
+	int ret = (int)regs_return_value(regs);
+	unsigned int i;
+
+	if (!rp)
+		return 0;	/* unhooked while the function ran */
+	i = container_of(rp, struct lh_hook, rp)->func;
+	switch (lh_funcs[i].ret) {
+	case LH_RET_ZERO:
+		if (ret)
+			return 0;
+		break;
+	case LH_RET_NONZERO:
+		if (!ret)
+			return 0;
+		break;
+	case LH_RET_VOID:
+		break;
+	}
+	lh_acquired(i, *(unsigned long *)ri->data, lh_kretprobe_caller(ri),
+		    LH_OWNED);
+	return 0;
+}
+
+int lh_kprobe_find(unsigned long addr[], int err[])
+{
+	struct kprobe **found, *kps;
+	unsigned int i;
+	int nr = 0;
+
+	kps = kcalloc(lh_nr_funcs, sizeof(*kps), GFP_KERNEL);
+	found = kcalloc(lh_nr_funcs, sizeof(*found), GFP_KERNEL);
+	if (!kps || !found) {
+		kfree(kps);
+		kfree(found);
+		return -ENOMEM;
+	}
+
+	for (i = 0; i < lh_nr_funcs; i++) {
+		kps[i].symbol_name = lh_funcs[i].name;
+		kps[i].flags = KPROBE_FLAG_DISABLED;
+		err[i] = register_kprobe(&kps[i]);
+		if (err[i])
+			continue;
+		addr[i] = (unsigned long)kps[i].addr;
+		found[nr++] = &kps[i];
+	}
+	unregister_kprobes(found, nr);
+	kfree(kps);
+	kfree(found);
+	return 0;
+}
+
+static int install(struct lh_hook *hook)
+{
+	static const kprobe_pre_handler_t handlers[] = {
+		[LH_ACQUIRE] = entered_acquire,
+		[LH_RELEASE] = entered_release,
+		[LH_DOWNGRADE] = entered_downgrade,
+	};
+	const struct lh_func *func = &lh_funcs[hook->func];
+
+	if (!hook->by_return) {
+		hook->kp.symbol_name = func->name;
+		hook->kp.pre_handler = handlers[func->verb];
+		return register_kprobe(&hook->kp);
+	}
+	hook->rp.kp.symbol_name = func->name;
+	hook->rp.entry_handler = entered_trial;
+	hook->rp.handler = returned_trial;
+	hook->rp.data_size = sizeof(unsigned long);
+	/*
+	 * A trylock does not sleep: one for each context of each CPU will do.
+	 * Another function keeps its instance for as long as it waits.
+	 */
+	if (func->ret == LH_RET_NONZERO && !func->arg)
+		hook->rp.maxactive = 4 * num_possible_cpus();
+	else
+		hook->rp.maxactive = 4096;
+	return register_kretprobe(&hook->rp);
+}
+
+struct lh_hook *lh_kprobe_install(unsigned int func, bool by_return)
+{
+	struct lh_hook *hook;
+	int err;
+
+	hook = kzalloc(sizeof(*hook), GFP_KERNEL);
+	if (!hook)
+		return ERR_PTR(-ENOMEM);
+	hook->func = func;
+	hook->by_return = by_return;
+	err = install(hook);
+	if (err) {
+		kfree(hook);
+		return ERR_PTR(err);
+	}
+	return hook;
+}
+
+void lh_kprobe_remove(struct lh_hook *hooks[], unsigned int nr)
+{
+	/* Static, since this must not fail; under the lock of event.c. */
+	static struct kprobe *kps[LH_NR_FUNCS];
+	static struct kretprobe *rps[LH_NR_FUNCS];
+	int nr_kps = 0, nr_rps = 0;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		if (hooks[i]->by_return)
+			rps[nr_rps++] = &hooks[i]->rp;
+		else
+			kps[nr_kps++] = &hooks[i]->kp;
+	}
+	unregister_kprobes(kps, nr_kps);
+	unregister_kretprobes(rps, nr_rps);
+	for (i = 0; i < nr; i++)
+		kfree(hooks[i]);
+}
+
+u64 lh_kprobe_missed(const struct lh_hook *hook)
+{
+	if (hook->by_return)
+		return hook->rp.nmissed + hook->rp.kp.nmissed;
+	return hook->kp.nmissed;
+}

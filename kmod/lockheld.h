@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files of the module offer each other, in the order in which data
+ * passes through them.
+ */
+#ifndef LH_LOCKHELD_H
+#define LH_LOCKHELD_H
+
+#include <linux/lockheld.h>
+#include <linux/perf_event.h>
+#include <linux/preempt.h>
+#include <linux/types.h>
+
+#include "compat.h"
+#include "filter.h"
+#include "held.h"
+
+/* ---- locks.c: the table of lock functions ---- */
+
+enum lh_verb {
+	LH_ACQUIRE,
+	LH_RELEASE,
+	LH_DOWNGRADE,
+	LH_SLOW,	/* never hooked: code in which a lock is waited for */
+};
+
+/* What the return value of an acquiring function means. */
+enum lh_ret {
+	LH_RET_VOID,	/* always gets the lock */
+	LH_RET_ZERO,	/* got the lock if 0 */
+	LH_RET_NONZERO,	/* got the lock if not 0 */
+};
+
+/**
+ * struct lh_func - a lock function
+ * @name: symbol
+ * @family: enum lockheld_family
+ * @mode: enum lockheld_mode
+ * @verb: enum lh_verb
+ * @ret: enum lh_ret
+ * @arg: number of the argument that is the lock
+ * @core: the family cannot be tracked without a function like this one
+ * @inlined: the kernel's configuration puts it into its callers
+ */
+struct lh_func {
+	const char *name;
+	u8 family;
+	u8 mode;
+	u8 verb;
+	u8 ret;
+	u8 arg;
+	bool core;
+	bool inlined;
+};
+
+#define LH_NR_FUNCS	128	/* more than lh_funcs[] has; see locks.c */
+
+extern const struct lh_func lh_funcs[];
+extern const unsigned int lh_nr_funcs;
+
+/*
+ * Hooks are switched on and off by group: a family in one mode. As a bit in a
+ * mask: BIT(lh_group(...)).
+ */
+#define LH_NR_GROUPS	(2 * (LOCKHELD_FAMILY_MAX + 1))
+
+static inline unsigned int lh_group(u8 family, u8 mode)
+{
+	return 2 * family + (mode == LOCKHELD_MODE_WRITE);
+}
+
+/* Groups that exist, as a mask. */
+u32 lh_groups(void);
+
+/* Groups of @family that @mode, which may be ANY, speaks of. */
+u32 lh_groups_of(u8 family, u8 mode);
+
+/* ---- hook.c: which functions are hooked, and for whom ---- */
+
+/**
+ * struct lh_extent - where a function lies
+ * @start: first byte, 0 if the kernel does not have it
+ * @end: behind the last byte
+ */
+struct lh_extent {
+	unsigned long start;
+	unsigned long end;
+};
+
+extern struct lh_extent lh_extents[LH_NR_FUNCS];
+extern u16 lh_group_gen[LH_NR_GROUPS];
+
+int lh_hooks_init(void);
+void lh_hooks_exit(void);
+
+/* Why the groups in @mask cannot be hooked here; NULL if they can. */
+const char *lh_hooks_reason(u32 mask);
+
+/* All groups that can be hooked here. */
+u32 lh_hooks_possible(void);
+
+/* Is the group hooked now? Any context. */
+bool lh_group_hooked(unsigned int group);
+
+/* Hook @mask for one more user. Sleeps. On error nothing is hooked. */
+int lh_hooks_get(u32 mask);
+void lh_hooks_put(u32 mask);
+
+/* Probes that the kernel could not run since the module was loaded. */
+u64 lh_hooks_missed(void);
+
+/* ---- hook_kprobe.c: a back end ---- */
+
+struct lh_hook;
+
+/*
+ * Looks for every function of the table without changing a byte of the
+ * kernel's code. An entry of @err becomes 0 (then @addr has its entry point),
+ * -ENOENT if the kernel has no such function, or why it cannot be probed.
+ */
+int lh_kprobe_find(unsigned long addr[], int err[]);
+
+/* Hooks lh_funcs[@func]; @by_return: an acquisition counts when it returns. */
+struct lh_hook *lh_kprobe_install(unsigned int func, bool by_return);
+
+/* When it is back no handler runs any more, and @hooks are freed. */
+void lh_kprobe_remove(struct lh_hook *hooks[], unsigned int nr);
+u64 lh_kprobe_missed(const struct lh_hook *hook);
+
+/* ---- wait.c: tracepoints of waiting for locks ---- */
+
+/* Does the kernel say when a lock is waited for? */
+void lh_wait_init(void);
+bool lh_wait_known(void);
+int lh_wait_start(void);
+void lh_wait_stop(void);
+
+/* Calls @fn for the tracepoint called @name. */
+struct tracepoint;
+struct tracepoint *lh_find_tracepoint(const char *name);
+
+/* ---- record.c: where the stacks live ---- */
+
+int lh_records_init(void);
+void lh_records_exit(void);
+
+/* To be called with no hook in place. */
+int lh_records_start(void);
+void lh_records_stop(void);
+
+/* The four things that happen to a lock. Any context; preemption is off. */
+void lh_acquired(unsigned int func, unsigned long lock, unsigned long ip,
+		 enum lh_state state);
+void lh_released(unsigned int func, unsigned long lock);
+void lh_downgraded(unsigned int func, unsigned long lock, unsigned long ip);
+void lh_waits(unsigned long lock);
+void lh_waited(unsigned long lock, int ret);
+
+/* Of the running CPU and task; the second may be NULL. */
+struct lh_stack *lh_cpu_stack(void);
+struct lh_stack *lh_task_stack(void);
+
+/* Should acquisitions be timed? Counted: one for each filter that asks. */
+extern atomic_t lh_times_wanted;
+
+/* Context of the running code. */
+static inline u8 lh_context(void)
+{
+	unsigned int count = preempt_count();
+
+	if (count & NMI_MASK)
+		return LOCKHELD_CTX_NMI;
+	if (count & HARDIRQ_MASK)
+		return LOCKHELD_CTX_HARDIRQ;
+	if (count & SOFTIRQ_OFFSET)
+		return LOCKHELD_CTX_SOFTIRQ;
+	return LOCKHELD_CTX_TASK;
+}
+
+/* ---- owner.c: what a lock itself says ---- */
+
+enum lh_word {
+	LH_WORD_MINE,	/* held by the running task */
+	LH_WORD_NOT,	/* not held by the running task, or by nobody */
+	LH_WORD_SILENT,	/* held by somebody: it does not say by whom */
+};
+
+/* Asks a lock. Any context; the address may be bad. */
+enum lh_word lh_owner(u8 family, u8 mode, unsigned long lock);
+
+/* Is a lock that is about to be taken, @mode, not free? It must be valid. */
+bool lh_lock_busy(u8 family, u8 mode, unsigned long lock);
+
+/*
+ * What kind of lock lies at @addr, judged by what is in it: MUTEX, RWSEM, or
+ * NONE if it is none with an owner word. @extent as in struct lockheld_insn.
+ * Returns the family or -EFAULT.
+ */
+int lh_lock_family(unsigned long addr, u64 extent);
+
+/* ---- lockterm.c: lock_held() of a sample ---- */
+
+/**
+ * struct lh_sample - a sample that is being judged
+ * @event: what it is a sample of
+ * @data: perf's data
+ * @regs: registers when it was taken
+ * @root: the event @event was inherited from, or itself
+ * @context: of the code that was sampled, not of the sampling
+ * @uncertain: a lock might be held, or be waited for
+ * @cpu_matched: entries of the CPU's stack that made a term true
+ * @task_matched: likewise, of the task's stack
+ * @owned: locks seen by their owner words that made a term true
+ * @nr_owned: entries in @owned
+ */
+struct lh_sample {
+	struct perf_event *event;
+	struct perf_sample_data *data;
+	struct pt_regs *regs;
+	struct perf_event *root;
+	u8 context;
+	bool uncertain;
+	u8 nr_owned;
+	DECLARE_BITMAP(cpu_matched, LH_STACK_DEPTH);
+	DECLARE_BITMAP(task_matched, LH_STACK_DEPTH);
+	struct {
+		unsigned long lock;
+		u8 family;
+	} owned[4];
+};
+
+/*
+ * Chooses how the lock terms of a program are answered on this kernel: sets
+ * @insn->family of address terms and adds to @groups what must be hooked.
+ * Returns 0, -EFAULT or -EOPNOTSUPP with a sentence in @msg.
+ */
+int lh_lock_resolve(struct lockheld_insn *insn, u32 *groups, const char **msg);
+enum lockheld_mechanism lh_lock_mechanism(const struct lockheld_insn *insn);
+
+bool lh_entry_holds(struct lh_sample *sample, struct lh_stack *stack,
+		    unsigned int i);
+unsigned int lh_depth(struct lh_sample *sample);
+
+/* ---- sample.c: the held locks behind a sample's raw data ---- */
+
+/* Calls @handler with the record of the locks held added to the sample. */
+void lh_sample_output(struct lh_sample *sample, u32 filter,
+		      perf_overflow_handler_t handler);
+
+/* ---- event.c: filters and the events they are attached to ---- */
+
+struct lh_filter;
+struct net;
+
+/**
+ * struct lh_filter_info - what is known of a filter
+ */
+struct lh_filter_info {
+	u32 id;
+	u32 flags;
+	u32 nr_events;
+	u32 nr_insns;
+	pid_t owner;
+	const char *text;
+	const struct lockheld_insn *insns;
+	u64 evaluated;
+	u64 passed;
+	u64 dropped;
+	u64 uncertain;
+};
+
+void lh_events_exit(void);
+
+/*
+ * Takes over nothing: @insns and @text are copied. On error *@msg says why.
+ * Returns the new filter's id or an error.
+ */
+int lh_filter_add(const struct lockheld_insn *insns, unsigned int nr,
+		  const char *text, u32 flags, struct net *net, u32 portid,
+		  const char **msg);
+int lh_filter_attach(u32 id, int fd, const char **msg);
+int lh_filter_del(u32 id);
+
+/* Deletes what a closed socket leaves. */
+void lh_filters_release(struct net *net, u32 portid);
+
+/* Calls @fn for the first filter whose id is at least @id, if there is one. */
+int lh_filter_next(u32 id, int (*fn)(const struct lh_filter_info *, void *),
+		   void *arg);
+
+/* lh_hooks_missed() under the lock that it needs. */
+u64 lh_missed(void);
+
+/* ---- netlink.c ---- */
+
+int lh_netlink_init(void);
+void lh_netlink_exit(void);
+
+/* ---- slab.c: names of objects ---- */
+
+int lh_slab_init(void);
+
+/* Name of the slab cache whose object holds @addr. -ENOENT if there is none. */
+int lh_slab_name(unsigned long addr, char *buf, size_t size);
+
+/* ---- stats.c: counters of the module ---- */
+
+#define LH_STATS(X)							\
+	X(stack_full, "locks not seen: too many held at once")		\
+	X(records_full, "tasks whose held locks were lost: no record free") \
+	X(unmatched, "releases of locks that were not seen being taken") \
+	X(repaired, "locks forgotten that had been released unseen")	\
+	X(waits, "waits for locks")					\
+	X(failed, "waits that ended without the lock")			\
+	X(orphan, "samples dropped of an event that lost its filter")
+
+enum lh_stat {
+#define X(name, meaning) LH_STAT_##name,
+	LH_STATS(X)
+#undef X
+	LH_NR_STATS
+};
+
+DECLARE_PER_CPU(u64 [LH_NR_STATS], lh_stats);
+extern const char * const lh_stat_names[LH_NR_STATS];
+
+#define lh_count(name)		this_cpu_inc(lh_stats[LH_STAT_##name])
+#define lh_count_add(name, n)	this_cpu_add(lh_stats[LH_STAT_##name], n)
+
+u64 lh_stat_sum(enum lh_stat stat);
+
+#endif /* LH_LOCKHELD_H */

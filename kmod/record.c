@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Where the stacks of held locks live.
+ *
+ * Locks that cannot be held while a task sleeps are in a stack of the CPU.
+ * That is also the only right place for a run queue's lock, which one task
+ * takes and the next one releases.
+ *
+ * All other locks are in a record that belongs to the running task. While the
+ * task runs, its CPU points at the record, so that taking a lock touches
+ * nothing that another CPU writes. When a task stops with locks held, its
+ * record goes into a table by task, from which the CPU that runs it next takes
+ * it. A task that stops without locks leaves its record to the next one. So
+ * there are no more records in use than tasks that sleep with locks, and none
+ * of a task that is dead.
+ */
+#include <linux/bitmap.h>
+#include <linux/cpumask.h>
+#include <linux/hash.h>
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/moduleparam.h>
+#include <linux/percpu.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/tracepoint.h>
+#include <trace/events/sched.h>
+
+#include "lockheld.h"
+
+static unsigned int max_sleepers = 1024;
+module_param(max_sleepers, uint, 0444);
+MODULE_PARM_DESC(max_sleepers,
+		 "tasks that can sleep with locks held and be followed (default 1024)");
+
+/**
+ * struct lh_record - locks of a task
+ * @stack: the locks
+ * @task: whose they are; NULL as long as the CPU has not switched tasks since
+ *	the hooks were placed, when they are the running task's
+ */
+struct lh_record {
+	struct lh_stack stack;
+	struct task_struct *task;
+};
+
+/* What the running CPU and its running task hold. */
+struct lh_cpu {
+	struct lh_stack *stack;
+	struct lh_record *record;
+};
+
+static DEFINE_PER_CPU(struct lh_cpu, lh_cpus);
+
+static struct lh_stack *stacks;		/* one for each CPU */
+static struct lh_record *records;
+static unsigned long *records_used;
+static unsigned int nr_records;
+
+/*
+ * The records of tasks that are switched out. A place is claimed by setting
+ * its record, and filled or emptied by setting its task. Only the CPU that
+ * switches a task out fills a place with it, and only the one that switches it
+ * in empties that; the scheduler puts the first before the second.
+ */
+#define BUCKET_PLACES	8
+
+struct lh_bucket {
+	struct task_struct *task[BUCKET_PLACES];
+	struct lh_record *record[BUCKET_PLACES];
+};
+
+static struct lh_bucket *buckets;
+static unsigned int bucket_bits;
+
+static struct tracepoint *sched_switch;
+atomic_t lh_times_wanted = ATOMIC_INIT(0);
+
+static struct lh_bucket *bucket_of(struct task_struct *task)
+{
+	return &buckets[hash_ptr(task, bucket_bits)];
+}
+
+static struct lh_record *record_alloc(void)
+{
+	unsigned int i;
+
+	do {
+		i = find_first_zero_bit(records_used, nr_records);
+		if (i >= nr_records)
+			return NULL;
+	} while (test_and_set_bit(i, records_used));
+	return &records[i];
+}
+
+/* The record is empty, and nobody but the caller knows it. */
+static void record_free(struct lh_record *record)
+{
+	/* Orders the emptying before another CPU's test_and_set_bit(). */
+	smp_mb__before_atomic();
+	clear_bit(record - records, records_used);
+}
+
+static bool table_put(struct task_struct *task, struct lh_record *record)
+{
+	struct lh_bucket *bucket = bucket_of(task);
+	unsigned int i;
+
+	for (i = 0; i < BUCKET_PLACES; i++) {
+		if (READ_ONCE(bucket->record[i]) ||
+		    cmpxchg(&bucket->record[i], NULL, record))
+			continue;
+		/*
+		 * The CPU that looks for the task got to run it after this one
+		 * let go of its run queue, so it needs no barrier of ours.
+		 */
+		WRITE_ONCE(bucket->task[i], task);
+		return true;
+	}
+	return false;
+}
+
+static struct lh_record *table_find(struct task_struct *task, bool take)
+{
+	struct lh_bucket *bucket = bucket_of(task);
+	struct lh_record *record;
+	unsigned int i;
+
+	for (i = 0; i < BUCKET_PLACES; i++) {
+		if (READ_ONCE(bucket->task[i]) != task)
+			continue;
+		record = bucket->record[i];
+		if (take) {
+			WRITE_ONCE(bucket->task[i], NULL);
+			/* Whoever claims the place must find it without task. */
+			smp_store_release(&bucket->record[i], NULL);
+		}
+		return record;
+	}
+	return NULL;
+}
+
+static void switch_out(struct lh_cpu *cpu, struct task_struct *prev,
+		       struct task_struct *next)
+{
+	struct lh_record *record = cpu->record, *spare;
+
+	if (lh_task_dead(prev)) {
+		lh_count_add(repaired, lh_stack_keep_top(&record->stack, 0));
+		return;
+	}
+	spare = record_alloc();
+	if (!spare || !table_put(prev, record)) {
+		if (spare)
+			record_free(spare);
+		lh_stack_clear(&record->stack);
+		lh_count(records_full);
+		return;
+	}
+	record->task = prev;
+	spare->task = next;
+	WRITE_ONCE(cpu->record, spare);
+}
+
+/* Runs with interrupts off, on the CPU that switches. */
+static void switched(struct task_struct *prev, struct task_struct *next)
+{
+	struct lh_cpu *cpu = this_cpu_ptr(&lh_cpus);
+	struct lh_record *record;
+
+	/* Of the CPU's locks only the run queue's is held across this. */
+	if (cpu->stack->n > 1)
+		lh_count_add(repaired, lh_stack_keep_top(cpu->stack, 1));
+
+	if (cpu->record->stack.n)
+		switch_out(cpu, prev, next);
+
+	record = table_find(next, true);
+	if (record) {
+		struct lh_record *spare = cpu->record;
+
+		WRITE_ONCE(cpu->record, record);
+		record_free(spare);
+	}
+	WRITE_ONCE(cpu->record->task, next);
+}
+
+#ifdef LH_HAVE_SCHED_SWITCH_STATE
+static void probe_sched_switch(void *data, bool preempt,
+			       struct task_struct *prev,
+			       struct task_struct *next, unsigned int state)
+#else
+static void probe_sched_switch(void *data, bool preempt,
+			       struct task_struct *prev,
+			       struct task_struct *next)
+#endif
+{
+	switched(prev, next);
+}
+
+static bool sleeps(u8 family)
+{
+	return family == LOCKHELD_FAMILY_MUTEX ||
+	       family == LOCKHELD_FAMILY_RWSEM;
+}
+
+static struct lh_stack *stack_of(u8 family)
+{
+	struct lh_cpu *cpu = this_cpu_ptr(&lh_cpus);
+
+	return sleeps(family) ? &cpu->record->stack : cpu->stack;
+}
+
+void lh_acquired(unsigned int i, unsigned long lock, unsigned long ip,
+		 enum lh_state state)
+{
+	const struct lh_func *func = &lh_funcs[i];
+	struct lh_entry entry = {
+		.lock = lock,
+		.ip = ip,
+		.family = func->family,
+		.mode = func->mode,
+		.state = state,
+		.context = lh_context(),
+		.gen = lh_group_gen[lh_group(func->family, func->mode)],
+		.func = i,
+	};
+
+	if (atomic_read(&lh_times_wanted))
+		entry.time = local_clock();
+	if (!lh_stack_push(stack_of(func->family), &entry))
+		lh_count(stack_full);
+}
+
+void lh_released(unsigned int i, unsigned long lock)
+{
+	u8 family = lh_funcs[i].family;
+
+	if (!lh_stack_pop(stack_of(family), family, lock, lh_context()))
+		lh_count(unmatched);
+}
+
+void lh_downgraded(unsigned int i, unsigned long lock, unsigned long ip)
+{
+	const struct lh_func *func = &lh_funcs[i];
+	unsigned int group = lh_group(func->family, LOCKHELD_MODE_READ);
+	struct lh_entry *entry = lh_stack_find(stack_of(func->family), lock);
+
+	if (!lh_group_hooked(group)) {
+		/* Nobody asks about readers, or would see them leave. */
+		lh_released(i, lock);
+	} else if (entry) {
+		entry->gen = lh_group_gen[group];
+		WRITE_ONCE(entry->mode, LOCKHELD_MODE_READ);
+	} else {
+		/* Writers are not hooked. */
+		lh_acquired(i, lock, ip, LH_OWNED);
+	}
+}
+
+/* The entry of a lock that the running code waits for. */
+static struct lh_entry *find_waiter(unsigned long lock)
+{
+	struct lh_cpu *cpu = this_cpu_ptr(&lh_cpus);
+	struct lh_entry *entry = lh_stack_find(cpu->stack, lock);
+
+	return entry ?: lh_stack_find(&cpu->record->stack, lock);
+}
+
+void lh_waits(unsigned long lock)
+{
+	struct lh_entry *entry = find_waiter(lock);
+
+	lh_count(waits);
+	if (entry && entry->state != LH_OWNED)
+		WRITE_ONCE(entry->state, LH_WAITING);
+}
+
+void lh_waited(unsigned long lock, int ret)
+{
+	struct lh_entry *entry = find_waiter(lock);
+
+	if (!entry || entry->state != LH_WAITING)
+		return;
+	if (ret) {
+		lh_count(failed);
+		lh_stack_pop(stack_of(entry->family), entry->family, lock,
+			     lh_context());
+		return;
+	}
+	if (entry->time)
+		entry->time = local_clock();
+	WRITE_ONCE(entry->state, LH_OWNED);
+}
+
+struct lh_stack *lh_cpu_stack(void)
+{
+	return this_cpu_ptr(&lh_cpus)->stack;
+}
+
+struct lh_stack *lh_task_stack(void)
+{
+	struct lh_record *record = READ_ONCE(this_cpu_ptr(&lh_cpus)->record);
+
+	/* A sample of the switch itself: the task's record is already away. */
+	if (record->task && record->task != current)
+		record = table_find(current, false);
+	return record ? &record->stack : NULL;
+}
+
+/* No hook and no tracepoint is in place; a sample may look, and finds nothing. */
+static void reset(void)
+{
+	unsigned int cpu;
+
+	memset(stacks, 0, nr_cpu_ids * sizeof(*stacks));
+	memset(records, 0, nr_records * sizeof(*records));
+	memset(buckets, 0, (sizeof(*buckets) << bucket_bits));
+	bitmap_zero(records_used, nr_records);
+	bitmap_set(records_used, 0, nr_cpu_ids);
+	for_each_possible_cpu(cpu) {
+		per_cpu(lh_cpus, cpu).stack = &stacks[cpu];
+		per_cpu(lh_cpus, cpu).record = &records[cpu];
+	}
+}
+
+int lh_records_init(void)
+{
+	unsigned int cpus = nr_cpu_ids;
+
+	if (max_sleepers > 1 << 20)
+		return -EINVAL;
+	nr_records = cpus + max_sleepers;
+	bucket_bits = max(1, ilog2(roundup_pow_of_two(nr_records)) - 1);
+
+	stacks = kvcalloc(cpus, sizeof(*stacks), GFP_KERNEL);
+	records = kvcalloc(nr_records, sizeof(*records), GFP_KERNEL);
+	records_used = bitmap_zalloc(nr_records, GFP_KERNEL);
+	buckets = kvcalloc(1U << bucket_bits, sizeof(*buckets), GFP_KERNEL);
+	sched_switch = lh_find_tracepoint("sched_switch");
+	check_trace_callback_type_sched_switch(probe_sched_switch);
+	if (stacks && records && records_used && buckets && sched_switch) {
+		reset();
+		return 0;
+	}
+
+	lh_records_exit();
+	return sched_switch ? -ENOMEM : -EOPNOTSUPP;
+}
+
+void lh_records_exit(void)
+{
+	kvfree(stacks);
+	kvfree(records);
+	bitmap_free(records_used);
+	kvfree(buckets);
+}
+
+int lh_records_start(void)
+{
+	int err;
+
+	reset();
+	err = tracepoint_probe_register(sched_switch, probe_sched_switch, NULL);
+	if (err)
+		return err;
+	err = lh_wait_start();
+	if (err)
+		lh_records_stop();
+	return err;
+}
+
+void lh_records_stop(void)
+{
+	lh_wait_stop();
+	tracepoint_probe_unregister(sched_switch, probe_sched_switch, NULL);
+	tracepoint_synchronize_unregister();
+}
