@@ -9,6 +9,7 @@
 const char *lockname_family(unsigned int family);	/* "mutex" */
 const char *lockname_mode(unsigned int mode);		/* "any" "R" "W" */
 const char *lockname_mechanism(unsigned int mechanism);	/* "none" "owner" "hook" */
+const char *lockname_cost(unsigned int mechanism);	/* a phrase */
 const char *lockname_context(unsigned int context);	/* "none" "soft" "hard" "nmi" */
 
 /* -1 for a word that has no number. */

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* lockheld-ctl check: what the module can track on this kernel. */
+#include <stdio.h>
+
+#include "ctl.h"
+#include "json.h"
+#include "lockname.h"
+#include "nl.h"
+
+static const char usage[] =
+	"usage: lockheld-ctl check [--json]\n\n"
+	"Lists for each kind of lock how the module can know that it is held, and\n"
+	"what that costs, or why it cannot.\n\n"
+	"  --json      for programs\n"
+	"  -h, --help  this text\n\n"
+	"Exit status 2 if nothing can be tracked.\n";
+
+static void print_table(const struct lhnl_cap *caps, size_t n)
+{
+	size_t i;
+
+	printf("lockheld %s, hooks by %s\n\n",
+	       n && caps[0].version ? caps[0].version : "?",
+	       n && caps[0].backend ? caps[0].backend : "?");
+	printf("%-10s%-6s%-11s%s\n", "FAMILY", "MODE", "MECHANISM", "COST");
+	for (i = 0; i < n; i++) {
+		const char *what = caps[i].reason;
+
+		if (caps[i].mechanism != LOCKHELD_MECH_NONE)
+			what = lockname_cost(caps[i].mechanism);
+		printf("%-10s%-6s%-11s%s\n", lockname_family(caps[i].family),
+		       lockname_mode(caps[i].mode),
+		       lockname_mechanism(caps[i].mechanism),
+		       what ? what : "not possible, the module does not say why");
+	}
+}
+
+static void print_json(const struct lhnl_cap *caps, size_t n)
+{
+	struct json j = { 0 };
+	size_t i;
+
+	json_open(&j, NULL, '{');
+	json_string(&j, "version",
+		    n && caps[0].version ? caps[0].version : "");
+	json_open(&j, "locks", '[');
+	for (i = 0; i < n; i++) {
+		json_open(&j, NULL, '{');
+		json_string(&j, "family", lockname_family(caps[i].family));
+		json_string(&j, "mode", lockname_mode(caps[i].mode));
+		json_string(&j, "mechanism",
+			    lockname_mechanism(caps[i].mechanism));
+		if (caps[i].backend)
+			json_string(&j, "backend", caps[i].backend);
+		if (caps[i].mechanism != LOCKHELD_MECH_NONE)
+			json_string(&j, "cost",
+				    lockname_cost(caps[i].mechanism));
+		if (caps[i].reason)
+			json_string(&j, "reason", caps[i].reason);
+		json_close(&j, '}');
+	}
+	json_close(&j, ']');
+	json_close(&j, '}');
+}
+
+int cmd_check(int argc, char **argv)
+{
+	struct lhnl_cap *caps;
+	bool json = false, any = false;
+	struct lhnl *nl;
+	int status;
+	size_t i, n;
+
+	status = ctl_json_option(argc, argv, usage, &json);
+	if (status >= 0)
+		return status;
+	status = lhnl_open(&nl);
+	if (!status)
+		status = lhnl_caps(nl, &caps, &n);
+	if (status) {
+		ctl_error(status, "%s", lhnl_error(nl));
+		lhnl_close(nl);
+		return status;
+	}
+	if (json)
+		print_json(caps, n);
+	else
+		print_table(caps, n);
+	for (i = 0; i < n; i++)
+		any |= caps[i].mechanism != LOCKHELD_MECH_NONE;
+	lhnl_caps_free(caps, n);
+	lhnl_close(nl);
+	return any ? CTL_DONE : CTL_IMPOSSIBLE;
+}

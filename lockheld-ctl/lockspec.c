@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Global locks by the name of their symbol, from the kernel's symbol table. */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <symres.h>
+
+#include "ctl.h"
+#include "lockspec.h"
+#include "suggest.h"
+
+#define LISTED_MAX 8
+
+struct found {
+	unsigned int n;
+	uint64_t addr;
+	enum symres_kind kind;
+	char *list;		/* "0xADDR MODULE, ..." */
+};
+
+static int add_found(const struct symres_sym *sym, void *arg)
+{
+	struct found *f = arg;
+	char *list;
+
+	/* Aliases of one address are one lock. */
+	if (f->n && f->addr == sym->addr)
+		return 0;
+	if (++f->n > LISTED_MAX)
+		return 0;
+	f->addr = sym->addr;
+	f->kind = sym->kind;
+	list = ctl_printf("%s%s%#llx %s", f->list ? f->list : "",
+			  f->list ? ", " : "", (unsigned long long)sym->addr,
+			  sym->module ? sym->module : "[kernel]");
+	free(f->list);
+	f->list = list;
+	return 0;
+}
+
+struct next {
+	uint64_t addr;
+	uint64_t next;
+};
+
+static int find_next(const struct symres_sym *sym, void *arg)
+{
+	struct next *n = arg;
+
+	/* In order of address: the first behind it is the next. */
+	if (sym->addr <= n->addr)
+		return 0;
+	n->next = sym->addr;
+	return -ECANCELED;
+}
+
+static int offer(const struct symres_sym *sym, void *arg)
+{
+	if (sym->kind == SYMRES_KIND_DATA)
+		suggest_offer(arg, sym->name);
+	return 0;
+}
+
+static int cannot_read(long err, char **error)
+{
+	if (err == -EPERM) {
+		*error = ctl_strdup("the kernel hides its addresses: this needs CAP_SYSLOG (run as root) and kernel.kptr_restrict below 2");
+		return CTL_IMPOSSIBLE;
+	}
+	*error = ctl_printf("cannot read the kernel's symbols: %s",
+			    strerror(-err));
+	return CTL_FAILED;
+}
+
+int lockspec_find(struct symres *symbols, const char *name,
+		  struct suggest *near, __u64 *addr, __u64 *extent,
+		  char **error)
+{
+	struct found f = { 0 };
+	struct next n = { 0 };
+	int status = CTL_USAGE;
+	long ret;
+
+	*error = NULL;
+	ret = symres_find_kernel(symbols, name, add_found, &f);
+	if (ret < 0) {
+		status = cannot_read(ret, error);
+	} else if (!f.n) {
+		symres_find_kernel(symbols, NULL, offer, near);
+		*error = ctl_strdup("the kernel has no such symbol");
+	} else if (f.n > 1) {
+		*error = ctl_printf("%u symbols have that name, write MODULE:NAME or the address of one: %s%s",
+				    f.n, f.list,
+				    f.n > LISTED_MAX ? ", ..." : "");
+	} else if (f.kind == SYMRES_KIND_ABS) {
+		*error = ctl_strdup("a per-CPU variable, and so not one lock");
+	} else if (f.kind == SYMRES_KIND_FUNC) {
+		*error = ctl_strdup("a function, and not a lock");
+	} else {
+		n.addr = f.addr;
+		symres_find_kernel(symbols, NULL, find_next, &n);
+		*addr = f.addr;
+		*extent = n.next ? n.next - f.addr : 0;
+		status = CTL_DONE;
+	}
+	free(f.list);
+	return status;
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Saying errors, and allocation that does not fail. */
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl.h"
+
+int ctl_error(int status, const char *fmt, ...)
+{
+	va_list ap;
+
+	/* What the verb has printed so far belongs before its error. */
+	fflush(stdout);
+	fputs("lockheld-ctl: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	return status;
+}
+
+void ctl_warn(const char *fmt, ...)
+{
+	va_list ap;
+
+	fputs("lockheld-ctl: warning: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+}
+
+int ctl_bad_option(int opt, char **argv)
+{
+	const char *what = opt == ':' ? "a value is missing after" :
+					"unknown option";
+
+	/* A short option may stand in the middle of an argument. */
+	if (optopt > 0 && optopt < 128 && isgraph(optopt))
+		return ctl_error(CTL_USAGE,
+				 "%s: %s '-%c' (see lockheld-ctl %s --help)",
+				 argv[0], what, optopt, argv[0]);
+	return ctl_error(CTL_USAGE, "%s: %s '%s' (see lockheld-ctl %s --help)",
+			 argv[0], what, argv[optind - 1], argv[0]);
+}
+
+int ctl_json_option(int argc, char **argv, const char *usage, bool *json)
+{
+	static const struct option options[] = {
+		{ "json", no_argument, NULL, 'j' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 }
+	};
+	int opt;
+
+	opterr = 0;
+	while ((opt = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+		switch (opt) {
+		case 'j':
+			*json = true;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			return CTL_DONE;
+		default:
+			return ctl_bad_option(opt, argv);
+		}
+	}
+	if (optind < argc)
+		return ctl_error(CTL_USAGE, "%s: unexpected '%s'", argv[0],
+				 argv[optind]);
+	return -1;
+}
+
+static void *checked(void *p)
+{
+	if (!p)
+		exit(ctl_error(CTL_FAILED, "out of memory"));
+	return p;
+}
+
+void *ctl_realloc(void *p, size_t n, size_t size)
+{
+	if (size && n > SIZE_MAX / size)
+		return checked(NULL);
+	size *= n;
+	return checked(realloc(p, size ? size : 1));
+}
+
+void *ctl_zalloc(size_t size)
+{
+	return checked(calloc(1, size ? size : 1));
+}
+
+char *ctl_strdup(const char *s)
+{
+	return checked(strdup(s));
+}
+
+char *ctl_vprintf(const char *fmt, va_list ap)
+{
+	char *s;
+
+	return vasprintf(&s, fmt, ap) < 0 ? checked(NULL) : s;
+}
+
+char *ctl_printf(const char *fmt, ...)
+{
+	va_list ap;
+	char *s;
+
+	va_start(ap, fmt);
+	s = ctl_vprintf(fmt, ap);
+	va_end(ap);
+	return s;
+}
+
+bool ctl_number(const char *s, unsigned long long max,
+		unsigned long long *value)
+{
+	unsigned long long v;
+	char *end;
+
+	/* strtoull() would take blanks and signs. */
+	if (!isdigit((unsigned char)*s))
+		return false;
+	errno = 0;
+	v = strtoull(s, &end, 0);
+	if (errno || *end || v > max)
+		return false;
+	*value = v;
+	return true;
+}
