@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Any bytes as an ELF file: no address may crash the reader, and an answer must
+ * hold the address it was asked for. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void look(struct file *f, uint64_t addr, struct text *name)
+{
+	struct symres_sym sym = { .size = sizeof(sym) };
+
+	if (f->miss || file_name(f, addr, name, &sym) <= 0)
+		return;
+	if (sym.addr > addr || !sym.name || !*sym.name)
+		abort();
+	if (sym.sym_size && addr - sym.addr >= sym.sym_size)
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct file *f = calloc(1, sizeof(*f));
+	unsigned char *mem = malloc(size ? size : 1);
+	struct text name = { 0 };
+	uint64_t addr;
+
+	memcpy(mem, data, size);
+	input_from_memory(&f->in, mem, size);
+	f->debug_in.fd = -1;
+	file_load(f);
+	if (!f->miss && file_index(f, ""))
+		abort();
+	for (uint64_t at = 0; at < size && at < 1 << 16; at += 61)
+		if (elf_offset_to_addr(&f->elf, at, &addr))
+			look(f, addr, &name);
+	for (uint32_t i = 0, c = 0; i < f->index.n; i++) {
+		while (c + 1 < f->index.nchunk &&
+		       f->index.chunk[c + 1].first <= i)
+			c++;
+		addr = f->index.chunk[c].base + f->index.key[i];
+		look(f, addr, &name);
+		look(f, addr - 1, &name);
+	}
+	look(f, 0, &name);
+	look(f, UINT64_MAX, &name);
+	free(name.s);
+	file_free(f);
+	return 0;
+}

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# Damaged and hostile input under sanitizers. Sourced by run.sh, in a folder
+# for fixtures.
+
+export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
+strict='-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all'
+cp -r "$src" asan-src
+must "builds with sanitizers" make -s -C asan-src clean build/symres \
+	CC=clang CFLAGS="$strict"
+asan=$tmp/fx/asan-src/build/symres
+
+printf 'static int __attribute__((noinline)) priv(int x){return x*3;}\nint pub(int x){return priv(x)+1;}\n' > md.c
+gcc -g -O1 -shared -fPIC -o md.so md.c
+priv=$(value md.so priv)
+pub=$(value md.so pub)
+python3 "$here/mkcorrupt.py" md.so
+
+# What a damaged .symtab leaves: pub is in .dynsym as well, priv is not.
+for f in cor_*.so; do
+	case $f in
+	cor_trunc.so | cor_hdr.so | cor_10b.so | cor_empty.so | cor_shoff.so | cor_shnum.so)
+		wanted="?? ??" ;;
+	cor_none.so | cor_longname.so)
+		wanted="priv+0x0 pub+0x0" ;;
+	*)
+		wanted="?? pub+0x0" ;;
+	esac
+	got=$("$asan" -e "$f" "$priv" "$pub" 2>err | paste -sd ' ')
+	grep -q -e Sanitizer -e 'runtime error' err && got="$got $(cat err)"
+	equal "damaged file: $f" "$wanted" "$got"
+done
+
+# The same answers as ever, with the sanitizers watching.
+for so in nest.so sizeless.so overlap.so many.so p_ibt mips-linux-gnu.so th.so app_s; do
+	nm $so 2>/dev/null | awk '$1 ~ /^[0-9a-f]+$/ { print $1 }' | head -n 2000 > addrs
+	echo 1000 >> addrs
+	equal "sanitized: $so" "$("$symres" -e $so < addrs 2>&1 | cksum)" \
+		"$("$asan" -e $so < addrs 2>&1 | cksum)"
+done
+start ./split
+wait_exec "$pid" rwxp
+addrs=$(awk '{ sub(/-.*/, "", $1); print $1 }' "/proc/$pid/maps")
+# shellcheck disable=SC2086
+equal "sanitized: a process" "$("$symres" -p "$pid" $addrs 2>&1 | cksum)" \
+	"$("$asan" -p "$pid" $addrs 2>&1 | cksum)"
+# shellcheck disable=SC2086
+"$asan" -p "$pid" $addrs > out 2>&1
+equal "sanitized: a process, no complaint" "" \
+	"$(grep -e Sanitizer -e 'runtime error' out)"
+
+# Different handles in different threads.
+lib_src=("$src"/{session,file,debugfile,elf,symtab,plt,ranges,index,input,maps,kernel}.c)
+must "builds with the thread sanitizer" clang -std=gnu11 -D_GNU_SOURCE -O1 -g -fsanitize=thread \
+	-I"$src/include" -o threads "$here/threads.c" "${lib_src[@]}" -lelf -lz -lpthread
+must "handles in threads of their own" ./threads nest.so "$libc" ksyms2
+
+# Fuzzing, each target for some seconds from a small corpus.
+for target in elf kallsyms; do
+	must "builds the $target fuzzer" clang -std=gnu11 -D_GNU_SOURCE -O1 -g \
+		-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
+		-I"$src/include" -I"$src" -o fuzz_$target "$here/fuzz_$target.c" \
+		"${lib_src[@]}" -lelf -lz
+	mkdir corpus_$target
+done
+cp nest.so sizeless.so gap.so p_ibt p_lld ver_s.so cor_*.so ./*-linux-gnu.so \
+	th.so a64.so app.debug link/app vdso.so corpus_elf/
+cp ksyms ksyms2 hidden corpus_kallsyms/
+for target in elf kallsyms; do
+	if ./fuzz_$target -max_total_time="$fuzz_seconds" -max_len=65536 \
+		-timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+		corpus_$target > fuzz.log 2>&1; then
+		result 0 "fuzzing $target"
+		grep number_of_executed fuzz.log | sed 's/^/# /'
+	else
+		result 1 "fuzzing $target" "$(tail -n 30 fuzz.log)"
+	fi
+done
+unset ASAN_OPTIONS UBSAN_OPTIONS

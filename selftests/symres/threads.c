@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Different handles in different threads: for the thread sanitizer. */
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <symres.h>
+
+static char **files;
+
+static void *work(void *arg)
+{
+	struct symres_opts opts = {
+		.size = sizeof(opts), .kallsyms = files[3],
+	};
+	struct symres_sym sym = { .size = sizeof(sym) };
+	struct symres *s;
+	long named = 0;
+
+	(void)arg;
+	if (symres_open(&s, &opts))
+		return NULL;
+	for (uint64_t addr = 0x1000; addr < 0x40000; addr += 0x35) {
+		named += symres_lookup_file(s, files[1], addr, &sym) > 0;
+		named += symres_lookup_file(s, files[2], addr, &sym) > 0;
+		named += symres_lookup_kernel(s, 0xffffffff81000000 + addr,
+					      &sym) > 0;
+	}
+	symres_close(s);
+	return (void *)named;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t t[4];
+	void *first = NULL, *got;
+
+	if (argc != 4)
+		return 1;
+	files = argv;
+	for (int i = 0; i < 4; i++)
+		if (pthread_create(&t[i], NULL, work, NULL))
+			return 1;
+	for (int i = 0; i < 4; i++) {
+		pthread_join(t[i], &got);
+		if (!i)
+			first = got;
+		if (!got || got != first) {
+			printf("thread %d named %ld, not %ld\n", i, (long)got,
+			       (long)first);
+			return 1;
+		}
+	}
+	return 0;
+}
