@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <symres.h>
@@ -268,10 +269,12 @@ static void test_changed(void)
 static void test_many_files(void)
 {
 	struct symres_sym sym = { .size = sizeof(sym) };
+	struct rlimit few = { 100, 100 };
 	struct symres *s = session();
 	char name[32];
 
 	/* more than there are descriptors for, and each one twice */
+	CHECK(!setrlimit(RLIMIT_NOFILE, &few));
 	for (int i = 0; i < 200; i++) {
 		snprintf(name, sizeof(name), "many%d", i);
 		copy_file(i & 1 ? "nest.so" : "overlap.so", name);
