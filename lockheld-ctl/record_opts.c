@@ -158,13 +158,8 @@ static int option(struct parse *p, int c, char **argv)
 		fputs(usage, stdout);
 		o->help = true;
 		return CTL_DONE;
-	case ':':
-		return ctl_error(CTL_USAGE, "record: option '%s' needs a value",
-				 argv[optind - 1]);
 	default:
-		return ctl_error(CTL_USAGE,
-				 "record: unknown option '%s' (lockheld-ctl record --help lists them)",
-				 argv[optind - 1]);
+		return ctl_bad_option(c, argv);
 	}
 }
 

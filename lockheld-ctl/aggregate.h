@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What a report adds up: rows of samples, by lock, site or symbol. */
+#ifndef LOCKHELD_CTL_AGGREGATE_H
+#define LOCKHELD_CTL_AGGREGATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <linux/lockheld.h>
+
+#include "sample.h"
+#include "symbols.h"
+
+enum report_sort { SORT_LOCK, SORT_SITE, SORT_SYMBOL };
+
+/* How often something was seen, e.g. a place where a lock was taken. */
+struct tally {
+	const struct label *label;
+	uint64_t samples;
+};
+
+struct tallies {
+	struct tally *all;
+	size_t n;
+};
+
+/* Call chains, from the outermost caller down to where the sample was. */
+struct node {
+	const struct label *label;
+	uint64_t samples;	/* through here */
+	uint64_t self;		/* that end here */
+	struct node *children, *next;
+};
+
+struct row {
+	/* the key: what is not part of it is 0 */
+	const struct label *lock;	/* NULL: no name, see @addr */
+	uint64_t addr;
+	uint8_t family, mode;		/* 0: no lock was held */
+	const struct label *site;
+	const struct label *symbol;
+
+	uint64_t samples;
+	uint64_t matched;	/* where it made a lock_held() true */
+	uint64_t timed;		/* where it is known since when it was held */
+	uint64_t held_sum, held_max;	/* ns, of these */
+	uint64_t *objects;	/* addresses behind the name, sorted */
+	size_t nr_objects;
+	struct tallies sites, symbols, locks;
+	struct node root;
+};
+
+struct aggregate {
+	enum report_sort sort;
+	struct symbols *symbols;
+	struct row **rows;	/* most samples first, once sorted */
+	size_t nr_rows;
+	uint64_t samples;
+	uint64_t with_locks;	/* samples that hold at least one lock */
+	uint64_t with_record;	/* samples that say what was held */
+	uint64_t omitted;	/* locks that did not fit into their sample */
+	uint64_t damaged;
+
+	/* private */
+	struct row **table;
+	size_t table_size;
+};
+
+void aggregate_add(struct aggregate *a, const struct perf_event_attr *attr,
+		   const struct perf_event_header *record);
+void aggregate_sort(struct aggregate *a);
+void aggregate_free(struct aggregate *a);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A report, between what gathers it and what shows it. */
+#ifndef LOCKHELD_CTL_REPORT_H
+#define LOCKHELD_CTL_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "aggregate.h"
+#include "notes.h"
+#include "perfdata.h"
+
+struct report {
+	const struct pd_reader *file;
+	const struct notes *notes;
+	struct aggregate *events;	/* one for each event of the file */
+	enum report_sort sort;
+	size_t limit;			/* rows shown; 0: all */
+	uint64_t lost;
+	uint64_t foreign;		/* samples of events the file lacks */
+	char *damage;			/* where reading ended, or NULL */
+};
+
+void report_print(const struct report *r);
+void report_print_json(const struct report *r);
+
+/* The filter that event @i was recorded with; NULL: none, or not known. */
+const struct note_filter *report_filter(const struct report *r, size_t i);
+/* Its name, or a description by type and number. From the heap. */
+char *report_event_name(const struct report *r, size_t i);
+
+#endif

@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The report as text: a head, a table, and for each row what ran. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "ctl.h"
+#include "lockname.h"
+#include "report.h"
+#include "report_tree.h"
+
+#define NAME_WIDTH_MAX	48	/* of a table's name column */
+#define SYMBOLS_SHOWN	20	/* of a row */
+#define SITES_SHOWN	10
+
+static size_t terminal_width(void)
+{
+	struct winsize size;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_col)
+		return 0;
+	return size.ws_col;
+}
+
+static void begin_line(struct page *p)
+{
+	p->column = 0;
+}
+
+/* What is beyond the terminal's edge is left out, not wrapped. */
+void page_put(struct page *p, const char *fmt, ...)
+{
+	size_t room, len;
+	char *text;
+	va_list ap;
+
+	va_start(ap, fmt);
+	text = ctl_vprintf(fmt, ap);
+	va_end(ap);
+	len = strlen(text);
+	room = !p->width ? len : p->column < p->width ? p->width - p->column : 0;
+	fwrite(text, 1, len < room ? len : room, stdout);
+	p->column += len;
+	free(text);
+}
+
+void page_end(struct page *p)
+{
+	putchar('\n');
+	begin_line(p);
+}
+
+void page_colour(const struct page *p, const char *code)
+{
+	if (p->colours)
+		printf("\033[%sm", code);
+}
+
+/* Red what is much, green what is some, as perf has it. */
+void page_percent(struct page *p, uint64_t part, uint64_t whole)
+{
+	double percent = whole ? 100.0 * (double)part / (double)whole : 0;
+
+	page_colour(p, percent >= 5 ? "31" : percent >= 0.5 ? "32" : "0");
+	page_put(p, "%6.2f%%", percent);
+	page_colour(p, "0");
+}
+
+static char *duration(uint64_t ns)
+{
+	if (ns < 1000)
+		return ctl_printf("%" PRIu64 "ns", ns);
+	if (ns < 1000000)
+		return ctl_printf("%.1fus", (double)ns / 1e3);
+	if (ns < 1000000000)
+		return ctl_printf("%.2fms", (double)ns / 1e6);
+	return ctl_printf("%.2fs", (double)ns / 1e9);
+}
+
+/* A row's name: of a lock, its objects counted; of a symbol, its module too. */
+static char *row_name(const struct report *r, const struct aggregate *a,
+		      const struct row *row)
+{
+	if (r->sort == SORT_SYMBOL)
+		return ctl_strdup(row->symbol->name);
+	if (!row->family)
+		return ctl_strdup(a->with_record ? "(no lock held)" :
+						   "all samples");
+	if (!row->lock)
+		return ctl_printf("%s 0x%" PRIx64, lockname_family(row->family),
+				  row->addr);
+	if (row->nr_objects > 1)
+		return ctl_printf("%s (%zu objects)", row->lock->name,
+				  row->nr_objects);
+	return ctl_strdup(row->lock->name);
+}
+
+static size_t shown_rows(const struct report *r, const struct aggregate *a)
+{
+	return r->limit && r->limit < a->nr_rows ? r->limit : a->nr_rows;
+}
+
+static size_t name_width(const struct report *r, const struct aggregate *a)
+{
+	size_t i, width = 6;
+
+	for (i = 0; i < shown_rows(r, a); i++) {
+		char *name = row_name(r, a, a->rows[i]);
+
+		if (strlen(name) > width)
+			width = strlen(name);
+		free(name);
+	}
+	return width < NAME_WIDTH_MAX ? width : NAME_WIDTH_MAX;
+}
+
+static void put_held(struct page *p, const struct row *row)
+{
+	char *mean, *max;
+
+	if (!row->timed) {
+		page_put(p, "  %9s %9s", "-", "-");
+		return;
+	}
+	mean = duration(row->held_sum / row->timed);
+	max = duration(row->held_max);
+	page_put(p, "  %9s %9s", mean, max);
+	free(mean);
+	free(max);
+}
+
+static void put_most(struct page *p, const struct tallies *t, uint64_t whole)
+{
+	if (!t->n)
+		return;
+	page_put(p, "%s", t->all[0].label->name);
+	if (t->n > 1)
+		page_put(p, " (%.0f%%, and %zu more)",
+			 100.0 * (double)t->all[0].samples / (double)whole,
+			 t->n - 1);
+}
+
+static void put_row(struct page *p, const struct report *r,
+		    const struct aggregate *a, const struct row *row,
+		    size_t width)
+{
+	char *name = row_name(r, a, row);
+
+	page_percent(p, row->samples, a->samples);
+	page_put(p, " %9" PRIu64 "  %-*s", row->samples, (int)width, name);
+	free(name);
+	if (r->sort == SORT_SYMBOL) {
+		page_put(p, "  %-16s  ", row->symbol->module);
+		put_most(p, &row->locks, row->samples);
+	} else if (row->family) {
+		page_put(p, "  %-8s  %-4s", lockname_family(row->family),
+			 lockname_mode(row->mode));
+		put_held(p, row);
+		page_put(p, "  ");
+		put_most(p, &row->sites, row->samples);
+	}
+	page_end(p);
+}
+
+static void put_table_head(struct page *p, const struct report *r, size_t width)
+{
+	page_colour(p, "1");
+	if (r->sort == SORT_SYMBOL)
+		page_put(p, "%7s %9s  %-*s  %-16s  %s", "SHARE", "SAMPLES",
+			 (int)width, "SYMBOL", "MODULE", "LOCK HELD");
+	else
+		page_put(p, "%7s %9s  %-*s  %-8s  %-4s  %9s %9s  %s", "SHARE",
+			 "SAMPLES", (int)width, "LOCK", "TYPE", "MODE",
+			 "HELD MEAN", "MAX", "TAKEN IN");
+	page_colour(p, "0");
+	page_end(p);
+}
+
+/* From here on: locks that were held too, but are not what the filter asked. */
+static bool first_besides(const struct aggregate *a, size_t i)
+{
+	return i && !a->rows[i]->matched && a->rows[i - 1]->matched &&
+	       a->rows[i]->family;
+}
+
+static void put_table(struct page *p, const struct report *r,
+		      const struct aggregate *a)
+{
+	size_t width = name_width(r, a), n = shown_rows(r, a), i;
+	uint64_t rest = 0;
+
+	put_table_head(p, r, width);
+	for (i = 0; i < n; i++) {
+		if (r->sort != SORT_SYMBOL && first_besides(a, i)) {
+			page_put(p, "# held besides:");
+			page_end(p);
+		}
+		put_row(p, r, a, a->rows[i], width);
+	}
+	for (i = n; i < a->nr_rows; i++)
+		rest += a->rows[i]->samples;
+	if (n < a->nr_rows) {
+		page_put(p, "# and %zu more rows with %" PRIu64 " samples (--limit 0 shows all)",
+			 a->nr_rows - n, rest);
+		page_end(p);
+	}
+}
+
+static void put_tallies(struct page *p, const char *title,
+			const struct tallies *t, uint64_t whole, size_t limit,
+			bool modules)
+{
+	uint64_t rest = 0;
+	size_t i;
+
+	if (!t->n)
+		return;
+	page_put(p, "  %s", title);
+	page_end(p);
+	for (i = 0; i < t->n && i < limit; i++) {
+		page_put(p, "    ");
+		page_percent(p, t->all[i].samples, whole);
+		page_put(p, "  %s", t->all[i].label->name);
+		if (modules && *t->all[i].label->module)
+			page_put(p, "  %s", t->all[i].label->module);
+		page_end(p);
+	}
+	for (; i < t->n; i++)
+		rest += t->all[i].samples;
+	if (!rest)
+		return;
+	page_put(p, "    ");
+	page_percent(p, rest, whole);
+	page_put(p, "  in %zu more", t->n - limit);
+	page_end(p);
+}
+
+static void put_details(struct page *p, const struct report *r,
+			const struct aggregate *a, const struct row *row)
+{
+	char *name = row_name(r, a, row);
+
+	page_end(p);
+	page_colour(p, "1");
+	page_put(p, "%s", name);
+	if (row->family)
+		page_put(p, ", %s %s", lockname_family(row->family),
+			 lockname_mode(row->mode));
+	if (row->site)
+		page_put(p, ", taken in %s", row->site->name);
+	page_put(p, ": %" PRIu64 " samples", row->samples);
+	page_colour(p, "0");
+	page_end(p);
+	free(name);
+	if (r->sort == SORT_SYMBOL)
+		put_tallies(p, "locks held:", &row->locks, row->samples,
+			    SITES_SHOWN, false);
+	if (r->sort != SORT_SITE)
+		put_tallies(p, "taken in:", &row->sites, row->samples,
+			    SITES_SHOWN, false);
+	if (r->sort != SORT_SYMBOL)
+		put_tallies(p, row->family ? "ran meanwhile:" : "ran:",
+			    &row->symbols, row->samples, SYMBOLS_SHOWN, true);
+	report_tree(p, &row->root);
+}
+
+static void put_head(struct page *p, const struct report *r)
+{
+	const struct pd_reader *f = r->file;
+
+	page_put(p, "# %s", f->path);
+	if (f->hostname)
+		page_put(p, ": recorded on %s", f->hostname);
+	if (f->osrelease)
+		page_put(p, ", kernel %s", f->osrelease);
+	if (f->version)
+		page_put(p, ", by %s", f->version);
+	page_end(p);
+	if (f->cmdline) {
+		page_put(p, "# %s", f->cmdline);
+		page_end(p);
+	}
+}
+
+static void put_no_samples(struct page *p, const struct note_filter *filter)
+{
+	if (!filter || (filter->id && !filter->evaluated)) {
+		page_put(p, "# No samples: the event did not happen while it was recorded.");
+		page_end(p);
+		return;
+	}
+	page_put(p, "# No sample passed the filter. Either the lock was not held when the event");
+	page_end(p);
+	page_put(p, "# happened, or its holder slept: it takes no CPU samples then, but its");
+	page_end(p);
+	page_put(p, "# going to sleep is an event (-e sched:sched_switch).");
+	page_end(p);
+	if (!strstr(filter->text, "mmap_lock"))
+		return;
+	page_put(p, "# Since Linux 6.4 most page faults take a lock of their own instead of mmap_lock.");
+	page_end(p);
+}
+
+static void put_event(struct page *p, const struct report *r, size_t i)
+{
+	const struct note_filter *filter = report_filter(r, i);
+	const struct aggregate *a = &r->events[i];
+	char *name = report_event_name(r, i);
+	size_t j;
+
+	page_put(p, "#");
+	page_end(p);
+	page_put(p, "# %s: %" PRIu64 " samples", name, a->samples);
+	page_end(p);
+	free(name);
+	if (filter) {
+		page_put(p, "# filter: %s", filter->text);
+		page_end(p);
+	}
+	if (filter && filter->id) {
+		page_put(p, "# %" PRIu64 " evaluated, %" PRIu64 " passed, %"
+			 PRIu64 " dropped, %" PRIu64 " uncertain",
+			 filter->evaluated, filter->passed, filter->dropped,
+			 filter->uncertain);
+		page_end(p);
+	}
+	if (!a->samples) {
+		put_no_samples(p, filter);
+		return;
+	}
+	if (!a->with_record) {
+		page_put(p, "# It says nothing of locks: it was recorded without a filter of lockheld's.");
+		page_end(p);
+	}
+	page_put(p, "#");
+	page_end(p);
+	/* without locks it would be one row of nothing */
+	if (a->with_record || r->sort == SORT_SYMBOL)
+		put_table(p, r, a);
+	for (j = 0; j < shown_rows(r, a); j++)
+		put_details(p, r, a, a->rows[j]);
+}
+
+static void put_note(struct page *p, uint64_t count, const char *what)
+{
+	if (!count)
+		return;
+	page_put(p, "# %" PRIu64 " %s", count, what);
+	page_end(p);
+}
+
+/* Whatever is not in the tables above. */
+static void put_foot(struct page *p, const struct report *r)
+{
+	uint64_t omitted = 0, damaged = 0;
+	size_t i;
+
+	for (i = 0; i < r->file->nr_events; i++) {
+		omitted += r->events[i].omitted;
+		damaged += r->events[i].damaged;
+	}
+	page_put(p, "#");
+	page_end(p);
+	page_put(p, "# %" PRIu64 " lost", r->lost);
+	page_end(p);
+	put_note(p, omitted, "held locks did not fit into their samples");
+	put_note(p, damaged, "samples are damaged and in no table");
+	put_note(p, r->foreign, "samples are of no event in the file");
+	if (r->file->unfinished ||
+	    (r->file->notes && !r->notes->complete)) {
+		page_put(p, "# the recorder was killed or the file cut short: what came last is missing");
+		page_end(p);
+	}
+	if (r->damage) {
+		page_put(p, "# %s; what stands behind is missing", r->damage);
+		page_end(p);
+	}
+}
+
+/* What only tracks maps and names has no samples, and need not be shown. */
+static bool is_tracker(const struct report *r, size_t i)
+{
+	const struct perf_event_attr *attr = &r->file->events[i].attr;
+
+	return attr->type == PERF_TYPE_SOFTWARE &&
+	       attr->config == PERF_COUNT_SW_DUMMY && !r->events[i].samples;
+}
+
+void report_print(const struct report *r)
+{
+	struct page p = { .width = terminal_width() };
+	const char *no_color = getenv("NO_COLOR");
+	size_t i;
+
+	p.colours = isatty(STDOUT_FILENO) && (!no_color || !*no_color);
+	put_head(&p, r);
+	for (i = 0; i < r->file->nr_events; i++)
+		if (!is_tracker(r, i))
+			put_event(&p, r, i);
+	put_foot(&p, r);
+}
