@@ -125,7 +125,10 @@ static bool classify(const struct elf *elf, struct symtab *t,
 		    is_tool_label(elf, name->s))
 			return false;
 		r->layer = sym->st_size ? LAYER_UNTYPED : LAYER_SIZELESS;
-		if (!(sh->sh_flags & SHF_EXECINSTR))
+		/* Hidden ones are the notes of compiler plug-ins. */
+		if (!(sh->sh_flags & SHF_EXECINSTR) ||
+		    GELF_ST_VISIBILITY(sym->st_other) == STV_HIDDEN ||
+		    GELF_ST_VISIBILITY(sym->st_other) == STV_INTERNAL)
 			r->layer = LAYER_BOUND;
 		break;
 	default:
@@ -201,15 +204,17 @@ static int collect_plt(struct file *f, struct range_list *l)
 			   f->dynsym ? f->dynsym->count : 0);
 
 	for (size_t i = 0; i < f->plt.n && !ret; i++) {
+		uint64_t end = f->plt.v[i].addr + f->plt.v[i].size;
 		struct range r = {
 			.start = f->plt.v[i].addr,
-			.end = f->plt.v[i].addr + f->plt.v[i].size,
+			.end = end,
 			.ref = f->plt_first + (uint32_t)i,
 			.layer = LAYER_UNTYPED,
 			.rank = UINT8_MAX,
 		};
 
-		ret = range_push(l, &r);
+		if (end > r.start)
+			ret = range_push(l, &r);
 	}
 	return ret;
 }
@@ -245,6 +250,10 @@ int file_index(struct file *f, const char *debug_dirs)
 
 	if (f->indexed || f->miss)
 		return 0;
+	if (input_unchanged(&f->in)) {
+		f->miss = SYMRES_MISS_CHANGED;
+		return 0;
+	}
 	ret = debugfile_find(f, debug_dirs);
 	if (!ret)
 		ret = add_table(f, &f->elf, SHT_SYMTAB, SYMRES_SOURCE_SYMTAB,

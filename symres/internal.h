@@ -169,9 +169,8 @@ int compare_names(const char *a, const char *b);
 /* --- plt.c --- */
 
 struct plt_slot {
-	uint64_t addr;
-	uint32_t size;
-	uint32_t sym;		/* in .dynsym; 0: the resolver's stub */
+	uint64_t addr, size;
+	uint32_t sym;		/* in .dynsym; 0: the section .plt itself */
 };
 
 struct plt {

@@ -108,28 +108,20 @@ static size_t skip(const unsigned char *p, size_t at, const char *op,
 	return memcmp(p + at, op, len) ? at : at + len;
 }
 
-/* What one stub of 16 bytes (8 in some sections) jumps to. */
-enum stub { STUB_UNKNOWN, STUB_SLOT, STUB_NUMBER, STUB_RESOLVER };
-
-static enum stub decode(const struct elf *elf, const unsigned char *p,
-			uint64_t addr, uint64_t *value)
+/* The slot that one stub of 16 bytes (8 in some sections) jumps through. */
+static bool jumps_through(const struct elf *elf, const unsigned char *p,
+			  uint64_t addr, uint64_t *slot)
 {
 	size_t at = skip(p, 0, "\xf3\x0f\x1e\xfa", 4);	/* endbr64 */
 
-	if (p[at] == 0x68) {				/* push number */
-		*value = elf_u32(elf, p + at + 1);
-		return STUB_NUMBER;
-	}
-	if (!memcmp(p, "\xff\x35", 2))			/* push link map */
-		return STUB_RESOLVER;
 	at = skip(p, at, "\xf2", 1);			/* bnd */
 	if (memcmp(p + at, "\xff\x25", 2))		/* jmp *slot(%rip) */
-		return STUB_UNKNOWN;
-	*value = addr + at + 6 + (uint64_t)(int32_t)elf_u32(elf, p + at + 2);
-	return STUB_SLOT;
+		return false;
+	*slot = addr + at + 6 + (uint64_t)(int32_t)elf_u32(elf, p + at + 2);
+	return true;
 }
 
-static int push(struct plt *plt, uint64_t addr, uint32_t size, uint32_t sym)
+static int push(struct plt *plt, uint64_t addr, uint64_t size, uint32_t sym)
 {
 	if (plt->n == plt->room) {
 		size_t room = plt->room ? plt->room * 2 : 64;
@@ -144,26 +136,9 @@ static int push(struct plt *plt, uint64_t addr, uint32_t size, uint32_t sym)
 	return 0;
 }
 
-/* Where the relocation of a number is: lazy stubs push it for the resolver. */
-static uint32_t numbered(const struct elf *elf, const GElf_Shdr *jmprel,
-			 uint64_t number, uint32_t ndynsym)
-{
-	Elf64_Rela r;
-	uint64_t sym;
-
-	if (!jmprel || number >= jmprel->sh_size / sizeof(r) ||
-	    elf_read(elf, ELF_T_RELA, jmprel->sh_offset + number * sizeof(r),
-		     &r, sizeof(r)))
-		return 0;
-	sym = ELF64_R_SYM(r.r_info);
-	return sym < ndynsym ? (uint32_t)sym : 0;
-}
-
 static int read_stubs(struct plt *plt, const struct elf *elf,
-		      const GElf_Shdr *sh, const struct slots *slots,
-		      uint32_t ndynsym)
+		      const GElf_Shdr *sh, const struct slots *slots)
 {
-	const GElf_Shdr *jmprel = elf_section(elf, ".rela.plt");
 	size_t step = sh->sh_entsize == 8 ? 8 : 16;
 	unsigned char *buf, p[16];
 	int ret;
@@ -175,18 +150,14 @@ static int read_stubs(struct plt *plt, const struct elf *elf,
 		return -ENOMEM;
 	ret = input_read(elf->in, sh->sh_offset, buf, sh->sh_size);
 	for (size_t at = 0; !ret && at + step <= sh->sh_size; at += step) {
-		uint64_t value = 0, addr = sh->sh_addr + at;
-		enum stub stub;
+		uint64_t slot, addr = sh->sh_addr + at;
 		uint32_t sym = 0;
 
 		memset(p, 0, sizeof(p));
 		memcpy(p, buf + at, step);
-		stub = decode(elf, p, addr, &value);
-		if (stub == STUB_SLOT)
-			sym = slot_at(slots, value);
-		else if (stub == STUB_NUMBER)
-			sym = numbered(elf, jmprel, value, ndynsym);
-		if (sym || stub == STUB_RESOLVER)
+		if (jumps_through(elf, p, addr, &slot))
+			sym = slot_at(slots, slot);
+		if (sym)
 			ret = push(plt, addr, (uint32_t)step, sym);
 	}
 	free(buf);
@@ -205,9 +176,14 @@ int plt_read(struct plt *plt, const struct elf *elf, uint32_t ndynsym)
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !ret; i++) {
 		const GElf_Shdr *sh = elf_section(elf, names[i]);
 
-		if (sh && sh->sh_type == SHT_PROGBITS &&
-		    sh->sh_flags & SHF_EXECINSTR)
-			ret = read_stubs(plt, elf, sh, &slots, ndynsym);
+		if (!sh || sh->sh_type != SHT_PROGBITS ||
+		    !(sh->sh_flags & SHF_EXECINSTR))
+			continue;
+		/* The way to the resolver lies around the named stubs. */
+		if (!i && sh->sh_size)
+			ret = push(plt, sh->sh_addr, sh->sh_size, 0);
+		if (!ret)
+			ret = read_stubs(plt, elf, sh, &slots);
 	}
 	free(slots.v);
 	return ret;

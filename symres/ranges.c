@@ -66,7 +66,7 @@ int compare_names(const char *a, const char *b)
 	lb = strlen(b);
 	if (la != lb)
 		return la > lb ? 1 : -1;
-	return strcmp(b, a);
+	return strcmp(a, b);
 }
 
 static bool equal(const struct range *a, const struct range *b)
@@ -97,7 +97,10 @@ static void choose_aliases(struct range_list *l, better_fn better, void *arg)
 	l->n = out;
 }
 
-/* A symbol without size ends where anything else begins. */
+/*
+ * A symbol without size ends where anything else begins. One that begins with a
+ * sized one is the same thing, whose size is known.
+ */
 static void end_sizeless(struct range_list *l)
 {
 	uint64_t next = UINT64_MAX;
@@ -109,7 +112,9 @@ static void end_sizeless(struct range_list *l)
 			next = l->v[i + 1].start;
 		if (r->layer != LAYER_SIZELESS)
 			continue;
-		if (r->exact_only)
+		if (i + 1 < l->n && l->v[i + 1].start == r->start)
+			r->end = r->start;
+		else if (r->exact_only)
 			r->end = r->start + 1;
 		else if (r->end > next)
 			r->end = next;

@@ -247,6 +247,7 @@ static void copy_file(const char *from, const char *to)
 static void test_changed(void)
 {
 	struct symres_sym sym = { .size = sizeof(sym) };
+	unsigned char id[SYMRES_BUILD_ID_MAX];
 	struct symres *s = session();
 
 	/* cut short while it is in use: a mapping would kill us here */
@@ -262,6 +263,17 @@ static void test_changed(void)
 	CHECK(!rename("change3", "change2"));
 	CHECK(symres_lookup_file(s, "change2", 0x1012, &sym) == 1);
 	CHECK(is(&sym, "in1", 2));
+	/* written over, after its names were read and before */
+	copy_file("nest.so", "change4");
+	copy_file("nest.so", "change5");
+	CHECK(symres_lookup_file(s, "change4", 0x1004, &sym) == 1);
+	CHECK(symres_build_id(s, "change5", id) == 20);
+	copy_file("overlap.so", "change4");
+	copy_file("overlap.so", "change5");
+	CHECK(symres_lookup_file(s, "change4", 0x1004, &sym) == 0);
+	CHECK(sym.miss == SYMRES_MISS_CHANGED);
+	CHECK(symres_lookup_file(s, "change5", 0x1004, &sym) == 0);
+	CHECK(sym.miss == SYMRES_MISS_CHANGED);
 	symres_close(s);
 	report("files that change while in use");
 }

@@ -51,6 +51,22 @@ names "sizeless and untyped symbols end at the next of any kind" \
 	"sized+0x1 nosize+0x0 nosize+0x3 notype_label+0x0 notype_label+0x2 after+0x0 inner_lbl+0x0 othersec+0x0 ??" \
 	-e sizeless.so 1001 1003 1006 1008 100a 1010 1011 1012 1013
 
+# A sizeless name of a sized function does not outlive it.
+cat > twin.s <<'S'
+	.text
+	.globl sized
+	.type sized,@function
+	.globl twin
+	.type twin,@function
+sized:
+twin:	ret
+	.size sized,.-sized
+	.rept 8; nop; .endr
+S
+gcc -shared -nostdlib -o twin.so twin.s
+names "a sizeless name of a sized function ends with it" "sized+0x0 ??" \
+	-e twin.so 1000 1001
+
 # A label inside of a sized function is no function; nor are .L labels any.
 cat > labels.s <<'S'
 	.text
@@ -61,10 +77,27 @@ marker: nop
 	.size f,.-f
 g:	nop
 .Lkept: ret
+	.hidden note
+note:	nop
 S
 gcc -shared -nostdlib -Wa,-L -o labels.so labels.s
-names "labels name only what no typed symbol covers" "f+0x1 g+0x1" \
-	-e labels.so 1001 1004
+names "labels name only what no typed symbol covers" "f+0x1 g+0x1 ??" \
+	-e labels.so 1001 1004 1005
+
+# A label at the end of a section names nothing in the next one.
+cat > ends.s <<'S'
+	.section seca,"ax"
+	.type f,@function
+f:	nop
+	.size f,.-f
+	.globl seca_end
+seca_end:
+	.section secb,"ax"
+	nop
+S
+gcc -shared -nostdlib -o ends.so ends.s
+names "a label at a section's end reaches nowhere" "f+0x0 ??" -e ends.so \
+	"$(value ends.so f)" "$(value ends.so seca_end)"
 
 cat > nest.s <<'S'
 	.text
@@ -130,6 +163,10 @@ gcc -shared -fPIC -O1 -DREVERSED -o alias2.so alias.c
 names "best of several names" "_foo+0x0" -e alias.so "$(value alias.so foo)"
 names "best of several names, whatever their order" "_foo+0x0" \
 	-e alias2.so "$(value alias2.so foo)"
+printf '__attribute__((noinline)) static int fl(int x){return x+1;} extern int weak_name(int) __attribute__((weak,alias("fl"))); int user(int x){return fl(x);}\n' > alias3.c
+gcc -shared -fPIC -O1 -o alias3.so alias3.c
+names "a local name before a weak one" "fl+0x0" -e alias3.so \
+	"$(value alias3.so weak_name)"
 libc=$(gcc -print-file-name=libc.so.6)
 names "libc's strdup is weak, __strdup is not" "__strdup+0x0" --debug-dir '' \
 	-e "$libc" "$(value "$libc" strdup@@GLIBC_2.2.5 -D)"
