@@ -269,7 +269,7 @@ static void test_changed(void)
 	CHECK(symres_lookup_file(s, "change4", 0x1004, &sym) == 1);
 	CHECK(symres_build_id(s, "change5", id) == 20);
 	copy_file("overlap.so", "change4");
-	copy_file("overlap.so", "change5");
+	copy_file("nest.s", "change5");
 	CHECK(symres_lookup_file(s, "change4", 0x1004, &sym) == 0);
 	CHECK(sym.miss == SYMRES_MISS_CHANGED);
 	CHECK(symres_lookup_file(s, "change5", 0x1004, &sym) == 0);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 # The command's manners. Sourced by run.sh, in a folder with fixtures.
 
 exits() {
@@ -11,7 +11,7 @@ exits() {
 
 in1=1010
 equal "addresses from standard input, 0x or not, in order" "in1+0x0 ?? outer+0x0" \
-	"$(printf "0x$in1\n103f\n  1000\r\n" | "$symres" -e nest.so | paste -sd ' ')"
+	"$(printf '0x%s\n103f\n  1000\r\n' $in1 | "$symres" -e nest.so | paste -sd ' ')"
 names "lookup is the default verb" "in1+0x0" lookup -f -e nest.so $in1
 equal "a bad line costs its own answer only" "?? outer+0x0 status 1" \
 	"$(printf 'zz\n1000\n' | { "$symres" -e nest.so 2>/dev/null; echo "status $?"; } | paste -sd ' ')"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 # Names from separate debug files. Sourced by run.sh, in a folder for fixtures.
 
 printf 'static int __attribute__((noinline)) hid(int x){return x+1;}\nint main(int c,char**v){return hid(c);}\n' > md2.c

@@ -29,7 +29,7 @@ static int remember(const struct symres_sym *sym, void *arg)
 static int check_module(const struct symres_module *mod, void *arg)
 {
 	(void)arg;
-	if (mod->start >= mod->end || !mod->symbols || !*mod->name)
+	if (mod->start > mod->end || !mod->symbols || !*mod->name)
 		abort();
 	return 0;
 }

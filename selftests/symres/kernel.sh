@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 # Names from kallsyms. Sourced by run.sh, in a folder for fixtures.
 
 printf '%s\n' '0000000000000000 A fixed_pcpu' '0000000000001000 T low' \
@@ -45,7 +45,8 @@ names "another file as kallsyms" \
 if [ "$(awk '$1 !~ /^0*$/ { print 1; exit }' /proc/kallsyms)" = 1 ]; then
 	awk '$2 ~ /[tT]/ { print $1 }' /proc/kallsyms | sort -u |
 		awk 'NR % 7 == 0' > kaddrs
-	"$symres" -k < kaddrs | sed 's/+0x0$//' | paste -d ' ' kaddrs - > knames
+	"$symres" -k < kaddrs | sed 's/+0x0$//' > kanswers
+	paste -d ' ' kaddrs kanswers > knames
 	equal "the running kernel's functions" "0 wrong of $(wc -l < kaddrs)" \
 		"$(awk 'NR == FNR { ok[$1 " " $3] = 1; next }
 			!(($1 " " $2) in ok) { bad++; if (bad < 4) print $0 }

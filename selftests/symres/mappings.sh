@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 # From mappings to names. Sourced by run.sh, in a folder for fixtures.
 
 # lld puts code at addresses that are not its offsets in the file.

@@ -38,6 +38,8 @@ put('misalign', (sh + 24, '<Q', off + 1))
 put('shnum', (0x3c, '<H', 0xfeff))
 put('shoff', (0x28, '<Q', len(good) - 8))
 put('shndx', *[(off + k * 24 + 6, '<H', 0xfe00) for k in range(1, size // 24)])
+put('outside', *[(off + k * 24 + 8, '<Q', 0x10)
+                 for k in range(1, size // 24)])
 put('nonul', *[(k, 'B', 0x41) for k in range(str_off, str_off + str_size)
                if good[k] == 0])
 # One name of 4 KiB at the end of a string table moved behind the file.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 # What is installed. Sourced by run.sh, in a folder for fixtures.
 
 must "install" make -s -C "$tmp/symres-src" install DESTDIR="$tmp/dest" PREFIX=/opt/s
@@ -30,7 +30,7 @@ equal "the version is the header's" "$(pkg-config --modversion libsymres)" \
 	"$(LD_LIBRARY_PATH=$libdir ./user)"
 # shellcheck disable=SC2046
 must "pkg-config, static" gcc -o user_static user.c $(pkg-config --cflags libsymres) \
-	"$libdir/libsymres.a" $(PKG_CONFIG_SYSROOT_DIR= pkg-config --libs libelf zlib)
+	"$libdir/libsymres.a" $(PKG_CONFIG_SYSROOT_DIR='' pkg-config --libs libelf zlib)
 must "the header is C++ too" g++ -fsyntax-only -Wall -Wextra -Werror -x c++ \
 	"$tmp/dest/opt/s/include/symres.h"
 unset PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR
@@ -38,9 +38,9 @@ for page in symres.1 libsymres.3; do
 	equal "man page $page" "" \
 		"$(man --warnings -E UTF-8 -l "$tmp/symres-src/man/$page" 2>&1 >/dev/null)"
 done
-for f in $(cat declared); do
+while read -r f; do
 	grep -q "$f" "$tmp/symres-src/man/libsymres.3" || echo "$f"
-done > missing
+done < declared > missing
 equal "the man page names every function" "" "$(cat missing)"
 must "builds with clang without a warning" make -s -C "$tmp/symres-src" clean all \
 	CC=clang CFLAGS='-O2 -g -Werror'

@@ -8,6 +8,7 @@ export LC_ALL=C
 
 here=$(cd "$(dirname "$0")" && pwd)
 src=$here/../../symres
+# shellcheck disable=SC2034 # for sanitized.sh
 fuzz_seconds=${FUZZ_SECONDS:-5}
 tmp=$(mktemp -d)
 started=()
@@ -93,7 +94,7 @@ must() {
 
 # An address of a symbol in hexadecimal: value FILE NAME [NM-OPTION]
 value() {
-	nm ${3-} "$1" | awk -v n="$2" '$3 == n { print $1; exit }'
+	nm ${3:+"$3"} "$1" | awk -v n="$2" '$3 == n { print $1; exit }'
 }
 
 # In the background, ended at the end: start COMMAND...; its number is in $pid
@@ -105,9 +106,9 @@ start() {
 
 # Until the process runs the program and no longer the shell that began it.
 wait_exec() {
-	local i
-	for i in $(seq 100); do
-		grep -q "$2" "/proc/$1/maps" 2>/dev/null && return
+	local tries=100
+	until grep -q "$2" "/proc/$1/maps" 2>/dev/null; do
+		[ $((tries -= 1)) -gt 0 ] || return
 		sleep .05
 	done
 }
@@ -132,6 +133,7 @@ mkdir "$tmp/fx"
 cd "$tmp/fx" || exit 1
 for part in symbols debugfiles mappings kernel command package sanitized; do
 	echo "# $part"
+	# shellcheck source=/dev/null
 	. "$here/$part.sh"
 done
 echo "1..$count"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 # Damaged and hostile input under sanitizers. Sourced by run.sh, in a folder
 # for fixtures.
 
@@ -30,6 +30,9 @@ for f in cor_*.so; do
 	grep -q -e Sanitizer -e 'runtime error' err && got="$got $(cat err)"
 	equal "damaged file: $f" "$wanted" "$got"
 done
+
+equal "a symbol outside of its section names nothing" "??" \
+	"$("$asan" -e cor_outside.so 14 2>&1)"
 
 # The same answers as ever, with the sanitizers watching.
 for so in nest.so sizeless.so overlap.so many.so p_ibt mips-linux-gnu.so th.so app_s; do

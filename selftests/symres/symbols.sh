@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154,SC2016
 # Which symbol holds an address. Sourced by run.sh, in a folder for fixtures.
 
 # Hidden code behind a sizeless export; gdb, eu-addr2line and llvm-symbolizer
