@@ -271,7 +271,7 @@ static const char *refusal(struct perf_event *event)
 	 */
 	if (attr->precise_ip && !attr->freq &&
 	    !(attr->sample_type & PERF_SAMPLE_RAW))
-		return "a precise event with a fixed period needs raw samples (perf record -R) or a frequency";
+		return "a precise event needs a frequency or raw samples (perf record -R)";
 	if (lh_event_bpf_in_handler(event) && attr->inherit)
 		return "an inherited event with a BPF program cannot be filtered on this kernel";
 	return NULL;

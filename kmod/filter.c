@@ -25,7 +25,8 @@ static const u8 pops[] = {
 
 static const char *check_lock(const struct lockheld_insn *insn)
 {
-	bool has_family = insn->arg == LOCKHELD_SPEC_TYPE;
+	bool wants_family = insn->arg == LOCKHELD_SPEC_TYPE;
+	bool has_family = insn->family != LOCKHELD_FAMILY_NONE;
 	bool has_addr = insn->arg == LOCKHELD_SPEC_ADDR;
 
 	if (insn->arg > LOCKHELD_SPEC_MAX)
@@ -34,7 +35,7 @@ static const char *check_lock(const struct lockheld_insn *insn)
 		return "unknown lock mode";
 	if (insn->family > LOCKHELD_FAMILY_MAX)
 		return "unknown lock family";
-	if (has_family != (insn->family != LOCKHELD_FAMILY_NONE))
+	if (has_family != wants_family)
 		return "a lock family goes with a lock type, and only there";
 	if (has_addr && insn->imm <= 1)
 		return "not the address of a lock";

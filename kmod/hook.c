@@ -164,21 +164,21 @@ static void remove_unwanted(u32 wanted)
 		lh_kprobe_remove(gone, nr);
 }
 
-static int install_wanted(u32 wanted, bool releases)
+static int install_wanted(u32 wanted, bool acquires)
 {
 	unsigned int i;
 
 	for (i = 0; i < lh_nr_funcs; i++) {
 		const struct lh_func *func = &lh_funcs[i];
+		bool is_acquire = func->verb == LH_ACQUIRE;
 		bool by_return = func->ret == LH_RET_NONZERO ||
 				 !lh_wait_known();
 		struct lh_hook *hook;
 
 		if (hooks[i] || func_err[i] || !(func_groups(i) & wanted) ||
-		    (func->verb != LH_ACQUIRE) != releases)
+		    is_acquire != acquires)
 			continue;
-		hook = lh_kprobe_install(i, by_return &&
-					    func->verb == LH_ACQUIRE);
+		hook = lh_kprobe_install(i, is_acquire && by_return);
 		if (IS_ERR(hook)) {
 			pr_warn("cannot hook %s: error %ld\n", func->name,
 				PTR_ERR(hook));
@@ -212,9 +212,9 @@ int lh_hooks_get(u32 mask)
 	}
 
 	/* A release that nobody waits for is harmless, a missed one is not. */
-	err = install_wanted(active(), true);
+	err = install_wanted(active(), false);
 	if (!err)
-		err = install_wanted(active(), false);
+		err = install_wanted(active(), true);
 	if (err)
 		lh_hooks_put(mask);
 	return err;

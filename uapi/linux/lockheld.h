@@ -165,10 +165,10 @@ enum lockheld_mode {
 /* How the module knows that a lock is held, and what that costs. */
 enum lockheld_mechanism {
 	LOCKHELD_MECH_NONE,	/* it cannot: see LOCKHELD_A_REASON */
-	LOCKHELD_MECH_OWNER,	/* reads the lock's owner word at the sample:
-				 * no cost when locks are taken */
-	LOCKHELD_MECH_HOOK,	/* hooks the lock functions: every lock and
-				 * unlock of the family costs a little */
+	/* reads the lock's owner word at the sample: locking costs nothing */
+	LOCKHELD_MECH_OWNER,
+	/* hooks lock functions: each lock and unlock of the family costs */
+	LOCKHELD_MECH_HOOK,
 };
 
 /* Where the running code was interrupted, or what it is. */
@@ -278,13 +278,13 @@ struct lockheld_insn {
 
 /* lockheld_sample_lock.flags */
 #define LOCKHELD_LOCK_MATCHED	(1u << 0)	/* made a lock_held() true */
-#define LOCKHELD_LOCK_OWNER	(1u << 1)	/* seen by its owner word: no
-						 * ip and held_ns */
+#define LOCKHELD_LOCK_OWNER	(1u << 1)	/* seen by its owner word */
 
 /**
  * struct lockheld_sample_lock - a lock held when the sample was taken, 32 bytes
  * @addr: address of the lock
- * @ip: where it was taken: the return address of the lock call; 0 if unknown
+ * @ip: where it was taken: the return address of the lock call; 0 if unknown,
+ *	as it is with LOCKHELD_LOCK_OWNER
  * @held_ns: ns since it was taken; 0 if no filter asked for times or unknown
  * @family: enum lockheld_family
  * @mode: LOCKHELD_MODE_READ or LOCKHELD_MODE_WRITE
