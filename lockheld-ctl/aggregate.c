@@ -7,25 +7,59 @@
 
 #define FRAMES_MAX 1024		/* of a call chain; the kernel gives 127 or so */
 
-static void count(struct tallies *t, const struct label *label)
+static size_t hash_node(const struct node *parent, const struct label *label)
 {
-	size_t i;
+	uint64_t h = (uintptr_t)parent * 0x9e3779b97f4a7c15ULL;
 
-	for (i = 0; i < t->n; i++)
-		if (t->all[i].label == label)
-			break;
-	if (i == t->n) {
-		t->all = ctl_realloc(t->all, t->n + 1, sizeof(*t->all));
-		t->all[t->n++] = (struct tally){ .label = label };
-	}
-	t->all[i].samples++;
-	/* the frequent ones are found first */
-	if (i && t->all[i].samples > t->all[i - 1].samples) {
-		struct tally swap = t->all[i];
+	return ((h ^ (uintptr_t)label) * 0x9e3779b97f4a7c15ULL) >> 32;
+}
 
-		t->all[i] = t->all[i - 1];
-		t->all[i - 1] = swap;
+static struct node **find_node(struct aggregate *a, const struct node *parent,
+			       const struct label *label)
+{
+	size_t i = hash_node(parent, label) & (a->nodes_size - 1);
+
+	while (a->nodes[i] && (a->nodes[i]->parent != parent ||
+			       a->nodes[i]->label != label))
+		i = (i + 1) & (a->nodes_size - 1);
+	return &a->nodes[i];
+}
+
+static void grow_nodes(struct aggregate *a)
+{
+	struct node **old = a->nodes;
+	size_t n = a->nodes_size, i;
+
+	a->nodes_size = n ? n * 2 : 1024;
+	a->nodes = ctl_zalloc(a->nodes_size * sizeof(*a->nodes));
+	for (i = 0; i < n; i++)
+		if (old[i])
+			*find_node(a, old[i]->parent, old[i]->label) = old[i];
+	free(old);
+}
+
+/* The child of that name, one sample more. */
+static struct node *count(struct aggregate *a, struct node *parent,
+			  const struct label *label)
+{
+	struct node **slot, *node;
+
+	if (a->nr_nodes * 2 >= a->nodes_size)
+		grow_nodes(a);
+	slot = find_node(a, parent, label);
+	node = *slot;
+	if (!node) {
+		node = ctl_zalloc(sizeof(*node));
+		node->label = label;
+		node->parent = parent;
+		node->next = parent->children;
+		parent->children = node;
+		parent->nr_children++;
+		*slot = node;
+		a->nr_nodes++;
 	}
+	node->samples++;
+	return node;
 }
 
 static bool same_key(const struct row *a, const struct row *b)
@@ -104,24 +138,14 @@ static void add_object(struct row *row, uint64_t addr)
 	row->nr_objects++;
 }
 
-static void add_chain(struct node *root, const struct label **chain, size_t n)
+static void add_chain(struct aggregate *a, struct node *root,
+		      const struct label **chain, size_t n)
 {
-	struct node *node = root, *child;
+	struct node *node = root;
 
 	root->samples++;
-	while (n--) {
-		for (child = node->children; child; child = child->next)
-			if (child->label == chain[n])
-				break;
-		if (!child) {
-			child = ctl_zalloc(sizeof(*child));
-			child->label = chain[n];
-			child->next = node->children;
-			node->children = child;
-		}
-		child->samples++;
-		node = child;
-	}
+	while (n--)
+		node = count(a, node, chain[n]);
 	node->self++;
 }
 
@@ -167,18 +191,18 @@ static void add_to_row(struct aggregate *a, const struct row *key,
 	if (!counted(seen, *nr_seen, row)) {
 		seen[(*nr_seen)++] = row;
 		row->samples++;
-		count(&row->symbols, chain[0]);
-		add_chain(&row->root, chain, n);
+		count(a, &row->symbols, chain[0]);
+		add_chain(a, &row->chains, chain, n);
 	}
 	if (!lock)
 		return;
 	add_lock(row, lock);
 	site = site_of(a, lock);
 	if (site)
-		count(&row->sites, site);
+		count(a, &row->sites, site);
 	name = symbols_lock(a->symbols, lock->addr);
 	if (name)
-		count(&row->locks, name);
+		count(a, &row->locks, name);
 }
 
 static size_t name_chain(struct aggregate *a, const struct sample *s,
@@ -191,12 +215,14 @@ static size_t name_chain(struct aggregate *a, const struct sample *s,
 
 	chain_start(&walk, s);
 	while (n < FRAMES_MAX && chain_next(&walk, &addr, &kernel)) {
-		/* frame pointers that lead nowhere end in a 0 */
-		if (!addr && n)
-			continue;
-		chain[n++] = kernel ? symbols_kernel(a->symbols, addr) :
-				      symbols_user(a->symbols, s->pid, addr,
-						   s->time);
+		chain[n] = kernel ? symbols_kernel(a->symbols, addr) :
+				    symbols_user(a->symbols, s->pid, addr,
+						 s->time);
+		/* Code without frame pointers leads into nowhere: how far is
+		 * of no interest. */
+		if (!n || chain[n]->known || *chain[n]->module ||
+		    chain[n] != chain[n - 1])
+			n++;
 	}
 	if (!n)
 		chain[n++] = symbols_user(a->symbols, 0, 0, 0);
@@ -254,44 +280,36 @@ void aggregate_add(struct aggregate *a, const struct perf_event_attr *attr,
 	}
 }
 
-static int compare_tallies(const void *a, const void *b)
+static int compare_nodes(const void *a, const void *b)
 {
-	const struct tally *x = a, *y = b;
+	const struct node *x = *(struct node *const *)a;
+	const struct node *y = *(struct node *const *)b;
+	int c;
 
 	if (x->samples != y->samples)
 		return x->samples < y->samples ? 1 : -1;
-	return strcmp(x->label->name, y->label->name);
+	c = strcmp(x->label->name, y->label->name);
+	return c ? c : strcmp(x->label->module, y->label->module);
 }
 
-static void sort_tallies(struct tallies *t)
-{
-	if (t->n)
-		qsort(t->all, t->n, sizeof(*t->all), compare_tallies);
-}
-
-static bool node_before(const struct node *a, const struct node *b)
-{
-	if (a->samples != b->samples)
-		return a->samples > b->samples;
-	return strcmp(a->label->name, b->label->name) < 0;
-}
-
-/* Insertion: lists of callees are short. */
 static void sort_nodes(struct node *parent)
 {
-	struct node *sorted = NULL, *node, **at;
+	struct node **all, *node, **at = &parent->children;
+	size_t i = 0;
 
-	while ((node = parent->children)) {
-		parent->children = node->next;
-		for (at = &sorted; *at && node_before(*at, node);
-		     at = &(*at)->next)
-			;
-		node->next = *at;
-		*at = node;
+	if (!parent->nr_children)
+		return;
+	all = ctl_realloc(NULL, parent->nr_children, sizeof(*all));
+	for (node = parent->children; node; node = node->next)
+		all[i++] = node;
+	qsort(all, i, sizeof(*all), compare_nodes);
+	for (i = 0; i < parent->nr_children; i++) {
+		*at = all[i];
+		at = &all[i]->next;
+		sort_nodes(all[i]);
 	}
-	parent->children = sorted;
-	for (node = sorted; node; node = node->next)
-		sort_nodes(node);
+	*at = NULL;
+	free(all);
 }
 
 /* Locks the filter asked for come before those that were held besides. */
@@ -314,40 +332,26 @@ void aggregate_sort(struct aggregate *a)
 	size_t i;
 
 	for (i = 0; i < a->nr_rows; i++) {
-		sort_tallies(&a->rows[i]->sites);
-		sort_tallies(&a->rows[i]->symbols);
-		sort_tallies(&a->rows[i]->locks);
-		sort_nodes(&a->rows[i]->root);
+		sort_nodes(&a->rows[i]->sites);
+		sort_nodes(&a->rows[i]->symbols);
+		sort_nodes(&a->rows[i]->locks);
+		sort_nodes(&a->rows[i]->chains);
 	}
 	if (a->nr_rows)
 		qsort(a->rows, a->nr_rows, sizeof(*a->rows), compare_rows);
-}
-
-static void free_nodes(struct node *node)
-{
-	while (node) {
-		struct node *next = node->next;
-
-		free_nodes(node->children);
-		free(node);
-		node = next;
-	}
 }
 
 void aggregate_free(struct aggregate *a)
 {
 	size_t i;
 
+	for (i = 0; i < a->nodes_size; i++)
+		free(a->nodes[i]);
 	for (i = 0; i < a->nr_rows; i++) {
-		struct row *row = a->rows[i];
-
-		free(row->objects);
-		free(row->sites.all);
-		free(row->symbols.all);
-		free(row->locks.all);
-		free_nodes(row->root.children);
-		free(row);
+		free(a->rows[i]->objects);
+		free(a->rows[i]);
 	}
+	free(a->nodes);
 	free(a->rows);
 	free(a->table);
 }

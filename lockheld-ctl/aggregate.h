@@ -13,23 +13,17 @@
 
 enum report_sort { SORT_LOCK, SORT_SITE, SORT_SYMBOL };
 
-/* How often something was seen, e.g. a place where a lock was taken. */
-struct tally {
-	const struct label *label;
-	uint64_t samples;
-};
-
-struct tallies {
-	struct tally *all;
-	size_t n;
-};
-
-/* Call chains, from the outermost caller down to where the sample was. */
+/*
+ * How often something was seen, and what was seen with it: call chains, from
+ * the outermost caller down to where the sample was, or just a list.
+ */
 struct node {
 	const struct label *label;
 	uint64_t samples;	/* through here */
 	uint64_t self;		/* that end here */
-	struct node *children, *next;
+	const struct node *parent;
+	struct node *children, *next;	/* most samples first, once sorted */
+	size_t nr_children;
 };
 
 struct row {
@@ -46,8 +40,8 @@ struct row {
 	uint64_t held_sum, held_max;	/* ns, of these */
 	uint64_t *objects;	/* addresses behind the name, sorted */
 	size_t nr_objects;
-	struct tallies sites, symbols, locks;
-	struct node root;
+	struct node sites, symbols, locks;	/* lists */
+	struct node chains;
 };
 
 struct aggregate {
@@ -64,6 +58,8 @@ struct aggregate {
 	/* private */
 	struct row **table;
 	size_t table_size;
+	struct node **nodes;	/* all but the rows' own */
+	size_t nodes_size, nr_nodes;
 };
 
 void aggregate_add(struct aggregate *a, const struct perf_event_attr *attr,

@@ -290,6 +290,10 @@ static void read_features(struct pd_reader *r, const struct pd_file_header *h)
 	uint64_t at = r->data_offset + r->data_size;
 	unsigned int i;
 
+	/* every recorder writes some at its end */
+	r->unfinished = !(h->features[0] | h->features[1] | h->features[2] |
+			  h->features[3]);
+
 	for (i = 0; i < PD_NR_FEATURES; i++) {
 		struct pd_section s;
 		struct cursor c;

@@ -8,17 +8,16 @@
 #include "lockname.h"
 #include "report.h"
 
-static void put_tallies(struct json *j, const char *key,
-			const struct tallies *t)
+static void put_list(struct json *j, const char *key, const struct node *list)
 {
-	size_t i;
+	const struct node *node;
 
 	json_open(j, key, '[');
-	for (i = 0; i < t->n; i++) {
+	for (node = list->children; node; node = node->next) {
 		json_open(j, NULL, '{');
-		json_string(j, "name", t->all[i].label->name);
-		json_string(j, "module", t->all[i].label->module);
-		json_number(j, "samples", t->all[i].samples);
+		json_string(j, "name", node->label->name);
+		json_string(j, "module", node->label->module);
+		json_number(j, "samples", node->samples);
 		json_close(j, '}');
 	}
 	json_close(j, ']');
@@ -71,10 +70,10 @@ static void put_row(struct json *j, const struct row *row)
 		json_string(j, "site", row->site->name);
 	if (row->family)
 		put_lock(j, row);
-	put_tallies(j, "locks", &row->locks);
-	put_tallies(j, "taken_in", &row->sites);
-	put_tallies(j, "symbols", &row->symbols);
-	put_tree(j, &row->root);
+	put_list(j, "locks", &row->locks);
+	put_list(j, "taken_in", &row->sites);
+	put_list(j, "symbols", &row->symbols);
+	put_tree(j, &row->chains);
 	json_close(j, '}');
 }
 

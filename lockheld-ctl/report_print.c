@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The report as text: a head, a table, and for each row what ran. */
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,11 +27,6 @@ static size_t terminal_width(void)
 	return size.ws_col;
 }
 
-static void begin_line(struct page *p)
-{
-	p->column = 0;
-}
-
 /* What is beyond the terminal's edge is left out, not wrapped. */
 void page_put(struct page *p, const char *fmt, ...)
 {
@@ -51,7 +47,7 @@ void page_put(struct page *p, const char *fmt, ...)
 void page_end(struct page *p)
 {
 	putchar('\n');
-	begin_line(p);
+	p->column = 0;
 }
 
 void page_colour(const struct page *p, const char *code)
@@ -68,6 +64,18 @@ void page_percent(struct page *p, uint64_t part, uint64_t whole)
 	page_colour(p, percent >= 5 ? "31" : percent >= 0.5 ? "32" : "0");
 	page_put(p, "%6.2f%%", percent);
 	page_colour(p, "0");
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static char *samples(uint64_t n)
+{
+	return ctl_printf("%" PRIu64 " sample%s", n, n == 1 ? "" : "s");
 }
 
 static char *duration(uint64_t ns)
@@ -133,15 +141,17 @@ static void put_held(struct page *p, const struct row *row)
 	free(max);
 }
 
-static void put_most(struct page *p, const struct tallies *t, uint64_t whole)
+static void put_most(struct page *p, const struct node *list, uint64_t whole)
 {
-	if (!t->n)
+	const struct node *most = list->children;
+
+	if (!most)
 		return;
-	page_put(p, "%s", t->all[0].label->name);
-	if (t->n > 1)
+	page_put(p, "%s", most->label->name);
+	if (most->next)
 		page_put(p, " (%.0f%%, and %zu more)",
-			 100.0 * (double)t->all[0].samples / (double)whole,
-			 t->n - 1);
+			 100.0 * (double)most->samples / (double)whole,
+			 list->nr_children - 1);
 }
 
 static void put_row(struct page *p, const struct report *r,
@@ -154,7 +164,8 @@ static void put_row(struct page *p, const struct report *r,
 	page_put(p, " %9" PRIu64 "  %-*s", row->samples, (int)width, name);
 	free(name);
 	if (r->sort == SORT_SYMBOL) {
-		page_put(p, "  %-16s  ", row->symbol->module);
+		page_put(p, row->locks.children ? "  %-20s  " : "  %s",
+			 base_name(row->symbol->module));
 		put_most(p, &row->locks, row->samples);
 	} else if (row->family) {
 		page_put(p, "  %-8s  %-4s", lockname_family(row->family),
@@ -170,7 +181,7 @@ static void put_table_head(struct page *p, const struct report *r, size_t width)
 {
 	page_colour(p, "1");
 	if (r->sort == SORT_SYMBOL)
-		page_put(p, "%7s %9s  %-*s  %-16s  %s", "SHARE", "SAMPLES",
+		page_put(p, "%7s %9s  %-*s  %-20s  %s", "SHARE", "SAMPLES",
 			 (int)width, "SYMBOL", "MODULE", "LOCK HELD");
 	else
 		page_put(p, "%7s %9s  %-*s  %-8s  %-4s  %9s %9s  %s", "SHARE",
@@ -210,39 +221,41 @@ static void put_table(struct page *p, const struct report *r,
 	}
 }
 
-static void put_tallies(struct page *p, const char *title,
-			const struct tallies *t, uint64_t whole, size_t limit,
-			bool modules)
+static void put_list(struct page *p, const char *title,
+		     const struct node *list, uint64_t whole, size_t limit,
+		     bool modules)
 {
+	const struct node *node;
 	uint64_t rest = 0;
-	size_t i;
+	size_t i = 0;
 
-	if (!t->n)
+	if (!list->children)
 		return;
 	page_put(p, "  %s", title);
 	page_end(p);
-	for (i = 0; i < t->n && i < limit; i++) {
+	for (node = list->children; node && i < limit; node = node->next) {
 		page_put(p, "    ");
-		page_percent(p, t->all[i].samples, whole);
-		page_put(p, "  %s", t->all[i].label->name);
-		if (modules && *t->all[i].label->module)
-			page_put(p, "  %s", t->all[i].label->module);
+		page_percent(p, node->samples, whole);
+		page_put(p, "  %s", node->label->name);
+		if (modules && *node->label->module)
+			page_put(p, "  %s", node->label->module);
 		page_end(p);
+		i++;
 	}
-	for (; i < t->n; i++)
-		rest += t->all[i].samples;
+	for (; node; node = node->next)
+		rest += node->samples;
 	if (!rest)
 		return;
 	page_put(p, "    ");
 	page_percent(p, rest, whole);
-	page_put(p, "  in %zu more", t->n - limit);
+	page_put(p, "  in %zu more", list->nr_children - i);
 	page_end(p);
 }
 
 static void put_details(struct page *p, const struct report *r,
 			const struct aggregate *a, const struct row *row)
 {
-	char *name = row_name(r, a, row);
+	char *name = row_name(r, a, row), *count;
 
 	page_end(p);
 	page_colour(p, "1");
@@ -252,20 +265,22 @@ static void put_details(struct page *p, const struct report *r,
 			 lockname_mode(row->mode));
 	if (row->site)
 		page_put(p, ", taken in %s", row->site->name);
-	page_put(p, ": %" PRIu64 " samples", row->samples);
+	count = samples(row->samples);
+	page_put(p, ": %s", count);
+	free(count);
 	page_colour(p, "0");
 	page_end(p);
 	free(name);
 	if (r->sort == SORT_SYMBOL)
-		put_tallies(p, "locks held:", &row->locks, row->samples,
-			    SITES_SHOWN, false);
+		put_list(p, "locks held:", &row->locks, row->samples,
+			 SITES_SHOWN, false);
 	if (r->sort != SORT_SITE)
-		put_tallies(p, "taken in:", &row->sites, row->samples,
-			    SITES_SHOWN, false);
+		put_list(p, "taken in:", &row->sites, row->samples,
+			 SITES_SHOWN, false);
 	if (r->sort != SORT_SYMBOL)
-		put_tallies(p, row->family ? "ran meanwhile:" : "ran:",
-			    &row->symbols, row->samples, SYMBOLS_SHOWN, true);
-	report_tree(p, &row->root);
+		put_list(p, row->family ? "ran meanwhile:" : "ran:",
+			 &row->symbols, row->samples, SYMBOLS_SHOWN, true);
+	report_tree(p, &row->chains);
 }
 
 static void put_head(struct page *p, const struct report *r)
@@ -277,8 +292,10 @@ static void put_head(struct page *p, const struct report *r)
 		page_put(p, ": recorded on %s", f->hostname);
 	if (f->osrelease)
 		page_put(p, ", kernel %s", f->osrelease);
+	/* perf gives its number only */
 	if (f->version)
-		page_put(p, ", by %s", f->version);
+		page_put(p, ", by %s%s", isdigit((unsigned char)*f->version) ?
+			 "perf " : "", f->version);
 	page_end(p);
 	if (f->cmdline) {
 		page_put(p, "# %s", f->cmdline);
@@ -309,13 +326,15 @@ static void put_event(struct page *p, const struct report *r, size_t i)
 {
 	const struct note_filter *filter = report_filter(r, i);
 	const struct aggregate *a = &r->events[i];
-	char *name = report_event_name(r, i);
+	char *name = report_event_name(r, i), *count;
 	size_t j;
 
 	page_put(p, "#");
 	page_end(p);
-	page_put(p, "# %s: %" PRIu64 " samples", name, a->samples);
+	count = samples(a->samples);
+	page_put(p, "# %s: %s", name, count);
 	page_end(p);
+	free(count);
 	free(name);
 	if (filter) {
 		page_put(p, "# filter: %s", filter->text);
