@@ -211,19 +211,24 @@ static void overflow(struct perf_event *event, struct perf_sample_data *data,
 
 /* ---- events ---- */
 
-/* Of the event and all inherited from it, now and later. */
-static void swap_handlers(struct perf_event *event,
+/*
+ * Of the event and all inherited from it, now and later. Returns false if the
+ * event itself had another handler.
+ */
+static bool swap_handlers(struct perf_event *event,
 			  perf_overflow_handler_t old,
 			  perf_overflow_handler_t new)
 {
 	struct perf_event *child;
+	bool swapped;
 
 	/* inherit_event() copies the handler under this lock. */
 	mutex_lock(&event->child_mutex);
-	lh_event_swap_handler(event, old, new);
+	swapped = lh_event_swap_handler(event, old, new);
 	list_for_each_entry(child, &event->child_list, child_list)
 		lh_event_swap_handler(child, old, new);
 	mutex_unlock(&event->child_mutex);
+	return swapped;
 }
 
 static struct perf_event *event_of(struct file *file)
@@ -277,6 +282,27 @@ static const char *refusal(struct perf_event *event)
 	return NULL;
 }
 
+/* Gives the events on @list back to perf, and frees what was attached. */
+static void detach(struct list_head *list)
+{
+	struct attachment *attachment, *next;
+
+	if (list_empty(list))
+		return;
+	list_for_each_entry(attachment, list, node)
+		swap_handlers(attachment->event, overflow,
+			      attachment->handler);
+	/* After this no handler of ours runs for these events. */
+	synchronize_rcu();
+	list_for_each_entry_safe(attachment, next, list, node) {
+		hash_del_rcu(&attachment->hash);
+		fput(attachment->file);
+		/* Another event's handler may pass it in its hash chain. */
+		kfree_rcu(attachment, rcu);
+	}
+	INIT_LIST_HEAD(list);
+}
+
 static int attach(struct lh_filter *filter, struct file *file,
 		  const char **msg)
 {
@@ -309,43 +335,22 @@ static int attach(struct lh_filter *filter, struct file *file,
 	attachment->sampling_context = sampling_context(event);
 	hash_add_rcu(attachments, &attachment->hash, (unsigned long)event);
 
+	list_add_tail(&attachment->node, &filter->events);
+
 	/*
-	 * A full barrier (the exchange) puts the attachment before the handler
-	 * that looks for it. A BPF program that comes in between makes the
-	 * exchange fail for the event itself.
+	 * The exchange is a full barrier: whoever sees the handler finds the
+	 * attachment.
 	 */
-	swap_handlers(event, attachment->handler, overflow);
-	if (READ_ONCE(event->overflow_handler) != overflow) {
-		hash_del_rcu(&attachment->hash);
-		fput(attachment->file);
-		kfree_rcu(attachment, rcu);
-		*msg = "somebody else changed the event at the same time: try again";
+	if (!swap_handlers(event, attachment->handler, overflow)) {
+		LIST_HEAD(failed);
+
+		list_move(&attachment->node, &failed);
+		detach(&failed);
+		*msg = "a BPF program came or went at the same time: try again";
 		return -EBUSY;
 	}
-	list_add_tail(&attachment->node, &filter->events);
 	filter->attached = true;
 	return 0;
-}
-
-/* Gives the events on @list back to perf, and frees what was attached. */
-static void detach(struct list_head *list)
-{
-	struct attachment *attachment, *next;
-
-	if (list_empty(list))
-		return;
-	list_for_each_entry(attachment, list, node)
-		swap_handlers(attachment->event, overflow,
-			      attachment->handler);
-	/* After this no handler of ours runs for these events. */
-	synchronize_rcu();
-	list_for_each_entry_safe(attachment, next, list, node) {
-		hash_del_rcu(&attachment->hash);
-		fput(attachment->file);
-		/* Another event's handler may pass it in its hash chain. */
-		kfree_rcu(attachment, rcu);
-	}
-	INIT_LIST_HEAD(list);
 }
 
 /* ---- filters ---- */

@@ -11,6 +11,9 @@
 #include <linux/preempt.h>
 #include <linux/types.h>
 
+#undef pr_fmt
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include "compat.h"
 #include "filter.h"
 #include "held.h"

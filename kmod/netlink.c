@@ -16,9 +16,7 @@
 
 static struct genl_family family;
 
-static const struct nla_policy no_policy[] = {
-	[LOCKHELD_A_UNSPEC] = { .type = NLA_REJECT },
-};
+static const struct nla_policy no_policy[LOCKHELD_A_MAX + 1];
 
 static const struct nla_policy add_policy[LOCKHELD_A_MAX + 1] = {
 	[LOCKHELD_A_PROGRAM] = {
@@ -298,9 +296,11 @@ static int put_terms(struct sk_buff *skb, const struct lh_filter_info *filter)
 	return 0;
 }
 
+/* @only: id of the one filter that is wanted, or 0; @id: of the last one put */
 struct filter_dump {
 	struct sk_buff *skb;
 	struct netlink_callback *cb;
+	u32 only;
 	u32 id;
 };
 
@@ -310,6 +310,8 @@ static int put_filter(const struct lh_filter_info *filter, void *arg)
 	struct sk_buff *skb = dump->skb;
 	void *hdr;
 
+	if (dump->only && filter->id != dump->only)
+		return -ENOENT;
 	hdr = genlmsg_put(skb, NETLINK_CB(dump->cb->skb).portid,
 			  dump->cb->nlh->nlmsg_seq, &family, NLM_F_MULTI,
 			  LOCKHELD_CMD_FILTER_GET);
@@ -334,15 +336,17 @@ static int put_filter(const struct lh_filter_info *filter, void *arg)
 }
 
 /*
- * A filter's message takes up to 20 KiB, with text and 256 terms; the buffer of
- * a dump grows to 32 KiB if its reader's does, as libnl's and iproute2's do.
+ * A filter's message takes up to 14 KiB, with text and 256 terms. The buffer of
+ * a dump is as large as its reader's was, and libnl reads 16 KiB.
  */
 static int filter_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct nlattr *attr = lh_dump_attrs(cb)[LOCKHELD_A_FILTER_ID];
-	struct filter_dump dump = { .skb = skb, .cb = cb };
-	u32 only = attr ? nla_get_u32(attr) : 0;
-	u32 next = cb->args[0];
+	struct filter_dump dump = {
+		.skb = skb,
+		.cb = cb,
+		.only = attr ? nla_get_u32(attr) : 0,
+	};
 	int err;
 
 	err = check_rights(cb->skb, cb->extack);
@@ -350,17 +354,14 @@ static int filter_dump(struct sk_buff *skb, struct netlink_callback *cb)
 		return err;
 
 	for (;;) {
-		u32 from = max(only, next);
+		u32 next = cb->args[0];
 
-		if (only && next > only)
-			break;
-		err = lh_filter_next(from, put_filter, &dump);
+		err = lh_filter_next(max(dump.only, next), put_filter, &dump);
 		if (err == -ENOENT)
 			break;
 		if (err)
 			return skb->len ?: err;
-		next = dump.id + 1;
-		cb->args[0] = next;
+		cb->args[0] = dump.id + 1;
 	}
 	return skb->len;
 }
@@ -426,6 +427,7 @@ static const struct genl_ops ops[] = {
 		.cmd = LOCKHELD_CMD_CAPS_GET,
 		.dumpit = caps_dump,
 		.policy = no_policy,
+		.maxattr = LOCKHELD_A_MAX,
 	}, {
 		.cmd = LOCKHELD_CMD_FILTER_ADD,
 		.doit = filter_add,
@@ -450,6 +452,7 @@ static const struct genl_ops ops[] = {
 		.cmd = LOCKHELD_CMD_STATS_GET,
 		.doit = stats_get,
 		.policy = no_policy,
+		.maxattr = LOCKHELD_A_MAX,
 	}, {
 		.cmd = LOCKHELD_CMD_LOCK_NAME,
 		.doit = lock_name,

@@ -328,8 +328,11 @@ int lh_records_init(void)
 {
 	unsigned int cpus = nr_cpu_ids;
 
-	if (max_sleepers > 1 << 20)
+	if (max_sleepers > 1 << 20) {
+		pr_err("max_sleepers=%u is more than %u\n", max_sleepers,
+		       1 << 20);
 		return -EINVAL;
+	}
 	nr_records = cpus + max_sleepers;
 	bucket_bits = max(1, ilog2(roundup_pow_of_two(nr_records)) - 1);
 
