@@ -173,8 +173,8 @@ static int explain(struct lhnl *nl)
 		return CTL_DONE;
 	if (error == EPERM || error == EACCES)
 		return set_error(nl, CTL_IMPOSSIBLE, error,
-				 "not allowed: run it as root, or with CAP_PERFMON in the initial user namespace%s%s",
-				 why ? ": " : "", why ? why : "");
+				 "not allowed: %s (run it as root)",
+				 why ? why : "needs CAP_PERFMON");
 	if (error == EOPNOTSUPP && !why)
 		return set_error(nl, CTL_IMPOSSIBLE, error,
 				 "the module does not know this command: load the lockheld.ko that was built with lockheld-ctl %s",
@@ -437,12 +437,17 @@ int lhnl_filter_add(struct lhnl *nl, const struct lockheld_insn *insns,
 		    unsigned int n, const char *text, __u32 flags, __u32 *id)
 {
 	struct nl_msg *msg = new_message(nl, LOCKHELD_CMD_FILTER_ADD, 0);
+	int status;
 
 	*id = 0;
 	put(msg, LOCKHELD_A_PROGRAM, insns, n * sizeof(insns[0]));
 	put(msg, LOCKHELD_A_TEXT, text, strlen(text) + 1);
 	put_u32(msg, LOCKHELD_A_FLAGS, flags);
-	return request(nl, msg, parse_id, id);
+	status = request(nl, msg, parse_id, id);
+	if (!status || !nl->extack || nl->error == EPERM)
+		return status;
+	/* What it says is about something in the filter. */
+	return set_error(nl, status, nl->error, "%.200s: %s", text, nl->extack);
 }
 
 int lhnl_filter_attach(struct lhnl *nl, __u32 id, int fd)

@@ -1,0 +1,116 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What lockheld-ctl can show without the module: its language, under sanitizers
+# and fuzzed for FUZZ_SECONDS (10), and its verbs where the module is missing.
+# Needs: gcc clang flex bison libclang-rt-14-dev python3 pkg-config man-db and
+# what lockheld-ctl is built with.
+
+# shellcheck disable=SC2317 # functions that subtest() calls
+set -eu
+export LC_ALL=C
+here=$(cd "$(dirname "$0")" && pwd)
+top=$here/../..
+build=$(mktemp -d)
+trap 'rm -rf "$build"' EXIT
+
+parts="ast compile expr.lex expr.tab lockname lockspec names suggest tpfilter util"
+checked="-fsanitize=address,undefined -fno-sanitize-recover=all"
+libs="libtraceevent libtracefs libelf"
+
+# objects COMPILER FLAGS FOLDER: the language, built anew into FOLDER
+objects() {
+	# shellcheck disable=SC2046,SC2086 # lists of words
+	make -s -C "$top/lockheld-ctl" CC="$1" CFLAGS="-O1 -g -Werror $2" \
+		B="$3" $(printf "$3/%s.o " $parts) > "$build/make.log" 2>&1 ||
+		{ cat "$build/make.log"; exit 1; }
+}
+
+# program COMPILER FLAGS NAME FOLDER SOURCE...
+program() {
+	local cc=$1 flags=$2 name=$3 folder=$4
+	shift 4
+	# shellcheck disable=SC2046,SC2086 # lists of words
+	"$cc" -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -O1 -g $flags \
+		-I"$top/lockheld-ctl" -I"$top/uapi" \
+		-I"$top/selftests/host/include" \
+		$(pkg-config --cflags $libs) -o "$build/$name" "$@" \
+		"$folder"/*.o "$top/symres/build/libsymres.a" \
+		$(pkg-config --libs $libs) -lz
+}
+
+make -s -C "$top/symres" > /dev/null
+make -s -C "$top/lockheld-ctl" > /dev/null
+objects gcc "$checked" "$build/gcc"
+objects clang "$checked -fsanitize=fuzzer-no-link" "$build/clang"
+program gcc "$checked" expr_test "$build/gcc" "$here/expr_test.c"
+program gcc "$checked" tpfilter_test "$build/gcc" "$here/tpfilter_test.c"
+program clang "$checked -fsanitize=fuzzer -include linux/compiler.h" \
+	fuzz_expr "$build/clang" "$here/fuzz_expr.c" "$top/kmod/filter.c"
+
+# The fuzzer begins with the table's expressions and two that are as long and as
+# deep as can be; the first byte of each is the event.
+corpus() {
+	local line n=0
+
+	mkdir "$build/corpus"
+	grep -v '^[#[:space:]]' "$here/exprs.table" |
+	while IFS= read -r line; do
+		case $line in
+		'[mm_page_alloc] '*) line=1${line#*] } ;;
+		'[mixture] '*) line=2${line#*] } ;;
+		*) line=0$line ;;
+		esac
+		printf '%s' "$line" > "$build/corpus/$n"
+		n=$((n + 1))
+	done
+	{ printf 0pid; printf ',cpu%.0s' {1..127}; } > "$build/corpus/long"
+	{ printf 0; printf 'pid||(tid&&(%.0s' {1..15}; printf 'cpu||uid'
+	  printf '))%.0s' {1..15}; } > "$build/corpus/deep"
+}
+
+fuzz() {
+	corpus
+	if LOCKHELD_CTL_TESTS=$here "$build/fuzz_expr" -seed=1 -verbosity=0 \
+		-max_total_time="${FUZZ_SECONDS:-10}" -max_len=1000 \
+		-artifact_prefix="$build/" "$build/corpus" \
+		> "$build/fuzz.log" 2>&1; then
+		grep '^Done' "$build/fuzz.log"
+	else
+		tail -n 60 "$build/fuzz.log"
+		return 1
+	fi
+}
+
+manual() {
+	[ -z "$(man --warnings -l "$top/lockheld-ctl/man/lockheld-ctl.8" \
+		2>&1 >/dev/null | tee /dev/stderr)" ]
+}
+
+# One TAP stream of all: each is a subtest. Its exit status 4 is a skip.
+failed=0
+echo "TAP version 13"
+echo "1..6"
+nr=0
+subtest() {
+	local name=$1 status=0
+	shift
+	nr=$((nr + 1))
+	"$@" > "$build/log" 2>&1 || status=$?
+	sed 's/^/    /' "$build/log"
+	case $status in
+	0) echo "ok $nr - $name" ;;
+	4) echo "ok $nr - $name # SKIP not possible here" ;;
+	*) echo "not ok $nr - $name"; failed=1 ;;
+	esac
+}
+
+subtest "expressions and what becomes of them" \
+	"$build/expr_test" "$here" "$here/exprs.table"
+subtest "random expressions keep their meaning" \
+	python3 "$here/logic.py" "$build/expr_test" "$here"
+subtest "what the kernel's own filter makes of its part" "$build/tpfilter_test"
+subtest "any text as an expression, fuzzed" fuzz
+subtest "verbs where the module is missing" "$here/missing.sh"
+subtest "manual page" manual
+exit "$failed"

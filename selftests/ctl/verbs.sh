@@ -1,0 +1,233 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The verbs with the module: run as root where lockheld.ko can be loaded, such
+# as in selftests/vm/run. LOCKHELD_KO and LOCKHELD_CTL say where the two are.
+# Needs: perf python3.
+
+# shellcheck disable=SC2016,SC2317 # text for inner shells, and functions that wait_until() calls
+set -u
+here=$(dirname "$(realpath "$0")")
+ko=${LOCKHELD_KO:-$here/../../kmod/lockheld.ko}
+ctl=${LOCKHELD_CTL:-$here/../../lockheld-ctl/lockheld-ctl}
+tmp=$(mktemp -d)
+started=()
+cleanup() {
+	local pid
+
+	for pid in "${started[@]}"; do
+		kill "$pid" 2>/dev/null
+	done
+	rm -rf "$tmp"
+}
+trap cleanup EXIT
+
+echo "TAP version 13"
+nr=0
+failed=0
+
+# result PROBLEM NAME: it passed if there is no problem
+result() {
+	nr=$((nr + 1))
+	if [ -z "$1" ]; then
+		echo "ok $nr - $2"
+	else
+		failed=1
+		echo "not ok $nr - $2"
+		printf '%s\n' "$1" | sed 's/^/# /'
+	fi
+}
+
+equal() {
+	local problem=
+	[ "$2" = "$3" ] || problem="is '$2', should be '$3'"
+	result "$problem" "$1"
+}
+
+# expect STATUS PATTERN ARGUMENT...: what is said, on stdout or stderr
+expect() {
+	local want=$1 pattern=$2 status=0 problem=
+	shift 2
+	"$ctl" "$@" > "$tmp/out" 2>&1 || status=$?
+	[ "$status" = "$want" ] || problem="exit status $status, not $want"
+	grep -q -- "$pattern" "$tmp/out" || problem="$problem; other words"
+	[ "$want" = 0 ] || [ "$(grep -vc '^  ' "$tmp/out")" = 1 ] ||
+		problem="$problem; not one line"
+	[ -z "$problem" ] || problem="$problem
+$(cat "$tmp/out")"
+	result "$problem" "lockheld-ctl $*"
+}
+
+nr_filters() {
+	"$ctl" list --json | grep -c '"id":'
+}
+
+# field NAME: of the first filter, 0 if there is none
+field() {
+	"$ctl" list --json | sed -n "s/.*\"$1\": \([0-9]*\).*/\1/p; \$a 0" | head -1
+}
+
+wait_until() {
+	local i
+
+	for ((i = 0; i < 100; i++)); do
+		"$@" && return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+if [ "$(id -u)" != 0 ] || ! insmod "$ko" 2>"$tmp/why"; then
+	echo "1..0 # SKIP the module cannot be loaded: $(cat "$tmp/why")"
+	exit 4
+fi
+
+# ---- what can be asked ----
+
+"$ctl" check > "$tmp/check"
+equal "check succeeds" $? 0
+for family in mutex rwsem spinlock rwlock; do
+	equal "check knows $family" \
+		"$(grep -c "^$family .* W .* hook " "$tmp/check")" 1
+done
+equal "check --json has all modes" "$("$ctl" check --json | python3 -c '
+import json, sys
+print(sorted(l["family"] + l["mode"] for l in json.load(sys.stdin)["locks"]))')" \
+	"['mutexW', 'rwlockR', 'rwlockW', 'rwsemR', 'rwsemW', 'spinlockW']"
+"$ctl" stats --json | python3 -m json.tool > "$tmp/stats"
+equal "stats --json is JSON" $? 0
+equal "stats shows the same counters" \
+	"$("$ctl" stats | awk '{ print $1 }' | sort)" \
+	"$(grep -o '"[a-z_]*"' "$tmp/stats" | tr -d '"' | sort)"
+expect 0 '^no filters' list
+
+# ---- events of other processes ----
+
+export ctl
+hold() {
+	python3 "$here/perfhold.py" "$@"
+}
+
+hold ssd bash -c '"$ctl" add-filter "lock_held(mutex)" --pid $HOLDER &&
+	"$ctl" list --json' > "$tmp/out" 2> "$tmp/err"
+equal "add-filter --pid prints the number" "$(head -1 "$tmp/out")" 1
+equal "add-filter --pid counts duplicates once" \
+	"$(grep -c 'on 2 events of process' "$tmp/err")" 1
+equal "list knows the events" "$(grep -c '"events": 2,' "$tmp/out")" 1
+equal "list knows the lock" "$(grep -c '"family": "mutex"' "$tmp/out")" 1
+gone() {
+	[ "$(nr_filters)" = 0 ]
+}
+wait_until gone
+equal "a filter goes with its events" "$(nr_filters)" 0
+
+hold sc bash -c '"$ctl" add-filter pid --pid $HOLDER' > "$tmp/out" 2> "$tmp/err"
+equal "an event that only counts is left out" \
+	"$(grep -c 'on 1 event of process .* (1 more never sample)' "$tmp/err")" 1
+hold c bash -c '"$ctl" add-filter pid --pid $HOLDER' > "$tmp/out" 2> "$tmp/err"
+equal "events that only count are refused alone" "$?" 1
+equal "and that is said" "$(grep -c 'never takes a sample' "$tmp/err")" 1
+wait_until gone
+
+# One of two events has a filter: then the other gets none either.
+hold ss bash -c '"$ctl" add-filter "pid == 1" --fd ${EVENTS% *} &&
+	! "$ctl" add-filter "pid == 2" --pid $HOLDER && "$ctl" list --json' \
+	> "$tmp/out" 2> "$tmp/err"
+equal "add-filter is all or nothing" $? 0
+equal "the first filter is left alone" \
+	"$(grep -c '"filter": "pid == 1"' "$tmp/out")" 1
+equal "the second one is gone" "$(grep -c '"filter":' "$tmp/out")" 1
+equal "and why is said" "$(grep -c 'has a filter already' "$tmp/err")" 1
+wait_until gone
+
+hold s bash -c '"$ctl" add-filter "lock_held(cgroup_mutex)" --fd $EVENTS &&
+	"$ctl" list' > "$tmp/out" 2> "$tmp/err"
+equal "a lock by symbol is read by its owner" \
+	"$(grep -c 'mutex, .* by owner' "$tmp/out")" 1
+hold s bash -c '"$ctl" add-filter "lock_held(mutex)" --fd $EVENTS > /dev/null &&
+	"$ctl" list --json' 2> /dev/null | python3 -m json.tool > /dev/null
+equal "list --json is JSON" "${PIPESTATUS[*]}" "0 0"
+wait_until gone
+hold s bash -c '"$ctl" add-filter pid --fd $EVENTS && "$ctl" del-filter --all &&
+	"$ctl" list && "$ctl" add-filter pid --fd $EVENTS' > "$tmp/out" 2>&1
+equal "del-filter lets go of the event" "$?" 0
+wait_until gone
+
+# ---- Debian's perf ----
+
+sh -c 'while :; do :; done' &
+spinner=$!
+started+=("$spinner")
+mkfifo "$tmp/control"
+# It waits for "enable", so that no sample can be older than the filter. Without
+# the folder it does not look at each of the kernel's modules first, which takes
+# long where files come from another machine.
+unshare -m sh -c 'mount -t tmpfs none /lib/modules && exec perf record -q -a \
+	-e cpu-clock -F 500 -D -1 --control "fifo:$1/control" \
+	-o "$1/perf.data" -- sleep 60' sh "$tmp" > "$tmp/perf.log" 2>&1 &
+perf=$!
+started+=("$perf")
+exec 9<>"$tmp/control"
+perf_is_ready() {
+	"$ctl" add-filter "pid == $spinner" --pid "$perf" > "$tmp/id" 2> "$tmp/err"
+}
+wait_until perf_is_ready
+equal "perf record gets a filter" $? 0
+echo enable >&9
+seen() {
+	[ "$(field passed)" -gt 100 ] && [ "$(field dropped)" -gt 10 ]
+}
+wait_until seen
+equal "samples pass and are dropped" $? 0
+expect 0 "pid == $spinner" list
+kill -INT "$perf"
+wait "$perf"
+perf script -i "$tmp/perf.data" -F pid 2> "$tmp/err" | sort | uniq -c \
+	> "$tmp/pids"
+equal "perf's file holds matching samples only" \
+	"$(awk '{ print $2 }' "$tmp/pids")" "$spinner"
+kill "$spinner"
+wait_until gone
+equal "the filter is gone with perf" "$(nr_filters)" 0
+
+# ---- what cannot be ----
+
+expect 1 'there is no process' add-filter pid --pid 4194304
+expect 1 'has no perf event open' add-filter pid --pid $$
+expect 1 'descriptor 33 is not open' add-filter pid --fd 33
+expect 1 'not a perf event' add-filter pid --fd 1
+expect 1 'there is no filter 4000' del-filter 4000
+expect 2 'cgroup_mutex:R.*: .*readers' \
+	add-filter 'lock_held(cgroup_mutex:R)' --fd 1
+expect 1 'no lock at this address' \
+	add-filter 'lock_held(0xffffffffffffff00)' --fd 1
+expect 64 "did you mean 'cgroup_mutex'" \
+	add-filter 'lock_held(cgroup_mutx)' --fd 1
+equal "nothing is left behind" "$(nr_filters)" 0
+
+# as NOBODY ARGUMENT...: the same without rights
+weak() {
+	local want=$1 pattern=$2
+	shift 2
+	setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all \
+		--bounding-set=-all "$ctl" "$@" > "$tmp/out" 2>&1
+	equal "without rights: $* (status)" $? "$want"
+	equal "without rights: $* (words)" "$(grep -c -- "$pattern" "$tmp/out")" 1
+}
+weak 2 'CAP_PERFMON' check
+weak 2 'CAP_PERFMON' list
+weak 2 'CAP_PERFMON' stats
+weak 2 'CAP_PERFMON' del-filter --all
+weak 2 'CAP_SYS_PTRACE' add-filter pid --pid 1
+weak 2 'CAP_PERFMON' add-filter pid --fd 1
+weak 2 'CAP_SYSLOG' add-filter 'lock_held(cgroup_mutex)' --fd 1
+unshare -Ur "$ctl" list > "$tmp/out" 2>&1
+equal "root of a user namespace only (status)" $? 2
+equal "root of a user namespace only (words)" \
+	"$(grep -c 'initial user namespace' "$tmp/out")" 1
+
+rmmod lockheld
+equal "the module can be unloaded" $? 0
+expect 2 'the module is not loaded' list
+echo "1..$nr"
+exit $failed
