@@ -53,8 +53,9 @@ char *notes_text(const struct notes *n, size_t *len)
 
 	if (!out)
 		exit(ctl_error(CTL_FAILED, "out of memory"));
-	fprintf(out, "state %s\nsamples %" PRIu64 "\nlost %" PRIu64 "\n",
-		n->complete ? "complete" : "recording", n->samples, n->lost);
+	fprintf(out, "state %s\nsamples %" PRIu64 "\nlost %" PRIu64 "\nown %"
+		PRIu64 "\n", n->complete ? "complete" : "recording",
+		n->samples, n->lost, n->own);
 	for (i = 0; i < n->nr_filters; i++) {
 		const struct note_filter *f = &n->filters[i];
 
@@ -128,6 +129,8 @@ static void parse_line(struct notes *n, char *line)
 		n->samples = strtoull(rest, NULL, 10);
 	else if (!strcmp(line, "lost"))
 		n->lost = strtoull(rest, NULL, 10);
+	else if (!strcmp(line, "own"))
+		n->own = strtoull(rest, NULL, 10);
 	else if (!strcmp(line, "filter"))
 		parse_filter(n, rest);
 	else if (!strcmp(line, "symbol"))

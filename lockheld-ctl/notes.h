@@ -35,6 +35,7 @@ struct note_slab {
 struct notes {
 	bool complete;		/* the recorder got to its end */
 	uint64_t samples, lost;
+	uint64_t own;		/* samples of the recorder itself, left out */
 	struct note_filter *filters;
 	size_t nr_filters;
 	struct note_symbol *symbols;	/* by address, once parsed */

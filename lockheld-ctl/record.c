@@ -387,6 +387,9 @@ static void say_result(const struct recording *r, const struct notes *notes)
 		fprintf(stderr, "; filter: %" PRIu64 " evaluated, %" PRIu64
 			" passed, %" PRIu64 " dropped, %" PRIu64 " uncertain",
 			evaluated, passed, dropped, uncertain);
+	if (r->recorder.own)
+		fprintf(stderr, "; %" PRIu64 " of lockheld-ctl itself left out",
+			r->recorder.own);
 	fputc('\n', stderr);
 }
 
@@ -396,6 +399,7 @@ static int finish(struct recording *r, int ret)
 	struct notes notes = {
 		.samples = r->recorder.samples,
 		.lost = lost(r),
+		.own = r->recorder.own,
 	};
 	int status = CTL_DONE;
 	size_t i;

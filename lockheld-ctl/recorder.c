@@ -78,8 +78,10 @@ static void take(struct recorder *r, const struct perf_event_header *record)
 	if (record->type == PERF_RECORD_SAMPLE) {
 		uint64_t time = word(record, WORD_TIME);
 
-		if (is_own(r, record))
+		if (is_own(r, record)) {
+			r->own++;
 			return;
+		}
 		if (!r->samples++ || time < r->first)
 			r->first = time;
 		if (time > r->last)

@@ -24,6 +24,7 @@ struct recorder {
 	pid_t watched;		/* the process of -p; 0: none */
 	bool system_wide;
 	uint64_t samples;
+	uint64_t own;		/* samples of this program, left out */
 	uint64_t lost;		/* records that the kernel found no room for */
 	uint64_t first, last;	/* times of samples, ns */
 

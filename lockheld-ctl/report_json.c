@@ -121,6 +121,7 @@ void report_print_json(const struct report *r)
 	if (r->file->cmdline)
 		json_string(&j, "command", r->file->cmdline);
 	json_number(&j, "lost", r->lost);
+	json_number(&j, "own_left_out", r->notes->own);
 	json_number(&j, "foreign", r->foreign);
 	json_bool(&j, "complete", !r->file->unfinished && !r->damage &&
 		  (!r->file->notes || r->notes->complete));

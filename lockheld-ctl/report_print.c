@@ -303,23 +303,33 @@ static void put_head(struct page *p, const struct report *r)
 	}
 }
 
-static void put_no_samples(struct page *p, const struct note_filter *filter)
+static void put_line(struct page *p, const char *text)
+{
+	page_put(p, "# %s", text);
+	page_end(p);
+}
+
+static bool is_page_faults(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE &&
+	       attr->config == PERF_COUNT_SW_PAGE_FAULTS;
+}
+
+static void put_no_samples(struct page *p, const struct note_filter *filter,
+			   const struct perf_event_attr *attr)
 {
 	if (!filter || (filter->id && !filter->evaluated)) {
-		page_put(p, "# No samples: the event did not happen while it was recorded.");
-		page_end(p);
+		put_line(p, "No samples: the event did not happen while it was recorded.");
 		return;
 	}
-	page_put(p, "# No sample passed the filter. Either the lock was not held when the event");
-	page_end(p);
-	page_put(p, "# happened, or its holder slept: it takes no CPU samples then, but its");
-	page_end(p);
-	page_put(p, "# going to sleep is an event (-e sched:sched_switch).");
-	page_end(p);
+	put_line(p, "No sample passed the filter. Either the lock was not held when the event");
+	put_line(p, "happened, or its holder slept: it takes no CPU samples then, but its going");
+	put_line(p, "to sleep is an event (-e sched:sched_switch).");
 	if (!strstr(filter->text, "mmap_lock"))
 		return;
-	page_put(p, "# Since Linux 6.4 most page faults take a lock of their own instead of mmap_lock.");
-	page_end(p);
+	if (is_page_faults(attr))
+		put_line(p, "page-faults is counted before mmap_lock is taken: -e minor-faults,major-faults.");
+	put_line(p, "Since Linux 6.4 most page faults take a lock of their own instead of mmap_lock.");
 }
 
 static void put_event(struct page *p, const struct report *r, size_t i)
@@ -348,12 +358,11 @@ static void put_event(struct page *p, const struct report *r, size_t i)
 		page_end(p);
 	}
 	if (!a->samples) {
-		put_no_samples(p, filter);
+		put_no_samples(p, filter, &r->file->events[i].attr);
 		return;
 	}
 	if (!a->with_record) {
-		page_put(p, "# It says nothing of locks: it was recorded without a filter of lockheld's.");
-		page_end(p);
+		put_line(p, "It says nothing of locks: it was recorded without a filter of lockheld's.");
 	}
 	page_put(p, "#");
 	page_end(p);
@@ -386,13 +395,13 @@ static void put_foot(struct page *p, const struct report *r)
 	page_end(p);
 	page_put(p, "# %" PRIu64 " lost", r->lost);
 	page_end(p);
+	put_note(p, r->notes->own, "samples of the recorder itself were left out");
 	put_note(p, omitted, "held locks did not fit into their samples");
 	put_note(p, damaged, "samples are damaged and in no table");
 	put_note(p, r->foreign, "samples are of no event in the file");
 	if (r->file->unfinished ||
 	    (r->file->notes && !r->notes->complete)) {
-		page_put(p, "# the recorder was killed or the file cut short: what came last is missing");
-		page_end(p);
+		put_line(p, "the recorder was killed or the file cut short: what came last is missing");
 	}
 	if (r->damage) {
 		page_put(p, "# %s; what stands behind is missing", r->damage);
