@@ -42,12 +42,12 @@ install: ctl symres
 
 demo:
 	selftests/install-packages demo
-	$(MAKE) ctl symres
+	$(MAKE) ctl
 	selftests/vm/demo.sh
 
 check:
 	selftests/install-packages check
-	$(MAKE) ctl symres
+	$(MAKE) ctl
 	$(MAKE) -C selftests run_tests
 
 clean:
