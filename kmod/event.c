@@ -89,7 +89,7 @@ struct attachment {
 };
 
 /* Protects all below; the overflow handler reads attachments under RCU. */
-static DEFINE_MUTEX(lock);
+static DEFINE_MUTEX(filters_lock);
 static LIST_HEAD(filters);
 static unsigned int nr_filters;
 static u32 last_id;
@@ -440,7 +440,7 @@ int lh_filter_add(const struct lockheld_insn *insns, unsigned int nr,
 	filter->net = net;
 	filter->portid = portid;
 
-	mutex_lock(&lock);
+	mutex_lock(&filters_lock);
 	err = -ENOSPC;
 	if (nr_filters == LOCKHELD_FILTERS_MAX) {
 		*msg = "too many filters: delete some (lockheld-ctl del-filter)";
@@ -465,7 +465,7 @@ int lh_filter_add(const struct lockheld_insn *insns, unsigned int nr,
 	err = filter->id;
 	schedule_delayed_work(&sweeper, HZ);
 out:
-	mutex_unlock(&lock);
+	mutex_unlock(&filters_lock);
 	if (err < 0)
 		filter_free(filter);
 	return err;
@@ -482,7 +482,7 @@ int lh_filter_attach(u32 id, int fd, const char **msg)
 		*msg = "the descriptor is not open";
 		return -EBADF;
 	}
-	mutex_lock(&lock);
+	mutex_lock(&filters_lock);
 	filter = filter_find(id);
 	if (filter) {
 		err = attach(filter, file, msg);
@@ -490,7 +490,7 @@ int lh_filter_attach(u32 id, int fd, const char **msg)
 		*msg = "there is no such filter";
 		err = -ENOENT;
 	}
-	mutex_unlock(&lock);
+	mutex_unlock(&filters_lock);
 	fput(file);
 	return err;
 }
@@ -499,11 +499,11 @@ int lh_filter_del(u32 id)
 {
 	struct lh_filter *filter;
 
-	mutex_lock(&lock);
+	mutex_lock(&filters_lock);
 	filter = filter_find(id);
 	if (filter)
 		filter_delete(filter);
-	mutex_unlock(&lock);
+	mutex_unlock(&filters_lock);
 	return filter ? 0 : -ENOENT;
 }
 
@@ -515,7 +515,7 @@ void lh_filters_release(struct net *net, u32 portid)
 	if (list_empty_careful(&filters))
 		return;
 
-	mutex_lock(&lock);
+	mutex_lock(&filters_lock);
 	list_for_each_entry_safe(filter, next, &filters, node) {
 		if (filter->portid != portid || !net_eq(filter->net, net))
 			continue;
@@ -527,7 +527,7 @@ void lh_filters_release(struct net *net, u32 portid)
 		}
 		filter_delete(filter);
 	}
-	mutex_unlock(&lock);
+	mutex_unlock(&filters_lock);
 }
 
 /* Lets go of events that only our own reference keeps. */
@@ -547,7 +547,7 @@ static void sweep(struct work_struct *work)
 {
 	struct lh_filter *filter, *next;
 
-	mutex_lock(&lock);
+	mutex_lock(&filters_lock);
 	list_for_each_entry_safe(filter, next, &filters, node) {
 		drop_closed(filter);
 		if (filter->attached && list_empty(&filter->events))
@@ -555,7 +555,7 @@ static void sweep(struct work_struct *work)
 	}
 	if (nr_filters)
 		schedule_delayed_work(&sweeper, HZ);
-	mutex_unlock(&lock);
+	mutex_unlock(&filters_lock);
 }
 
 int lh_filter_next(u32 id, int (*fn)(const struct lh_filter_info *, void *),
@@ -566,7 +566,7 @@ int lh_filter_next(u32 id, int (*fn)(const struct lh_filter_info *, void *),
 	struct lh_filter *filter;
 	int cpu, ret = -ENOENT;
 
-	mutex_lock(&lock);
+	mutex_lock(&filters_lock);
 	list_for_each_entry(filter, &filters, node) {
 		if (filter->id < id)
 			continue;
@@ -590,7 +590,7 @@ int lh_filter_next(u32 id, int (*fn)(const struct lh_filter_info *, void *),
 		ret = fn(&info, arg);
 		break;
 	}
-	mutex_unlock(&lock);
+	mutex_unlock(&filters_lock);
 	return ret;
 }
 
@@ -598,9 +598,9 @@ u64 lh_missed(void)
 {
 	u64 missed;
 
-	mutex_lock(&lock);
+	mutex_lock(&filters_lock);
 	missed = lh_hooks_missed();
-	mutex_unlock(&lock);
+	mutex_unlock(&filters_lock);
 	return missed;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Which lock functions are hooked now, and for whom. Everything here runs
- * under the lock of event.c.
+ * under filters_lock of event.c.
  */
 #include <linux/bitops.h>
 #include <linux/err.h>
@@ -149,7 +149,7 @@ static u32 active(void)
 
 static void remove_unwanted(u32 wanted)
 {
-	/* Static, since this must not fail; under the lock of event.c. */
+	/* Static, since this must not fail; under filters_lock of event.c. */
 	static struct lh_hook *gone[LH_NR_FUNCS];
 	unsigned int i, nr = 0;
 

@@ -173,7 +173,7 @@ struct lh_hook *lh_kprobe_install(unsigned int func, bool by_return)
 
 void lh_kprobe_remove(struct lh_hook *hooks[], unsigned int nr)
 {
-	/* Static, since this must not fail; under the lock of event.c. */
+	/* Static, since this must not fail; under filters_lock of event.c. */
 	static struct kprobe *kps[LH_NR_FUNCS];
 	static struct kretprobe *rps[LH_NR_FUNCS];
 	int nr_kps = 0, nr_rps = 0;
