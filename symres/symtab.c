@@ -152,12 +152,12 @@ int strings_get(struct strings *str, uint64_t at, struct text *out)
 	char *ver;
 	int ret;
 
-	if (at >= str->size)
-		return -ENOENT;
 	for (;;) {
 		char *nul;
 		size_t n;
 
+		if (at >= str->size)
+			return -ENOENT;
 		if (at < str->at || at - str->at >= str->len) {
 			str->len = 0;
 			n = sizeof(str->buf);

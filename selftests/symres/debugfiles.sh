@@ -90,8 +90,9 @@ cp app.debug x.debg
 mkdir sub
 mv evil sub/evil
 names "a debug link is a name, not a path" "??" --debug-dir '' -e sub/evil "$hid"
-objcopy --add-gnu-debuglink=app.debug app_s self
+strip -s -o self n
+objcopy --add-gnu-debuglink=n.debug self
 mkdir selfdir
-mv self selfdir/app.debug
-names "a debug link to the file itself" "??" --debug-dir '' \
-	-e selfdir/app.debug "$hid"
+mv self selfdir/n.debug
+names "a debug link to the file itself is no stale debug file" "??" \
+	--debug-dir '' -e selfdir/n.debug "$(value n hid)"

@@ -5,11 +5,12 @@
 printf '%s\n' '0000000000000000 A fixed_pcpu' '0000000000001000 T low' \
 	'ffffffff81000000 T _stext' 'ffffffff81000010 t a' \
 	'ffffffff81000010 T b' 'ffffffff81000020 d data_in_text' \
-	'ffffffff81000030 T last_k' > ksyms
+	'ffffffff81000030 T last_k' 'ffffffff81000018 A number' > ksyms
 printf 'ffffffffc0000000 t modfn\t[m]\n' >> ksyms
 k=(-k --kallsyms ksyms)
 names "a symbol ends where the next of any type begins" \
-	"b+0x2 data_in_text+0x5" "${k[@]}" ffffffff81000012 ffffffff81000025
+	"b+0x2 b+0xf data_in_text+0x5" "${k[@]}" ffffffff81000012 \
+	ffffffff8100001f ffffffff81000025
 names "no symbol reaches across the gaps" "?? ?? ??" "${k[@]}" \
 	ffffffff90000000 0x2000 ffffffffc0001000
 names "nor below the first, and absolute ones are no addresses" "?? low+0x1" \
@@ -18,14 +19,23 @@ names "the last one before a border" "last_k+0xfcf modfn+0x0" "${k[@]}" \
 	ffffffff81000fff ffffffffc0000000
 
 printf '%s\n' 'ffffffff81000000 T _stext' 'ffffffff81000100 T work' \
+	'ffffffff81000100 t local_work' 'ffffffff81000100 W weaker_work' \
 	'ffffffff81000180 T _etext' 'ffffffff81001000 R ro_table' \
 	'ffffffff81002000 D cgroup_mutex' 'ffffffff81002020 d s_lock' \
 	'ffffffff81002040 D _edata' > ksyms2
 printf 'ffffffffc0200000 t init_it\t[two]\nffffffffc0200400 d s_lock\t[two]\nffffffffc0100000 t go\t[one]\nffffffffc0100040 t stop\t[one]\n' >> ksyms2
+printf 'ffffffffc0300000 t fn\t[three]\nffffffffc0310000 d data\t[three]\n' >> ksyms2
+names "a global name before a local and a weak one" "work+0x0" \
+	-k --kallsyms ksyms2 ffffffff81000100
 names "_etext ends the code and names nothing" "work+0x7f ??" \
 	-k --kallsyms ksyms2 ffffffff8100017f ffffffff81000190
 names "a lock's address" "cgroup_mutex+0x0 s_lock+0x8" \
 	-k --kallsyms ksyms2 ffffffff81002000 ffffffff81002028
+
+names "no symbol reaches into the next module" "stop+0xfbf ??" \
+	-k --kallsyms ksyms2 ffffffffc0100fff ffffffffc0101000
+names "no code reaches into a module's data pages" "fn+0xfff ?? data+0x0" \
+	-k --kallsyms ksyms2 ffffffffc0300fff ffffffffc0301000 ffffffffc0310000
 
 sed 's/^[0-9a-f]*/0000000000000000/' ksyms > hidden
 names "hidden addresses: a reason, no random name" \

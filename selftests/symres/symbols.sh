@@ -235,11 +235,25 @@ printf '#include <stdio.h>\n#include <stdlib.h>\nint main(int c,char**v){printf(
 gcc -fno-builtin -fcf-protection=full -Wl,-z,ibtplt -Wl,-z,lazy -o p_ibt p.c
 gcc -fno-builtin -Wl,-z,lazy -o p_lazy p.c
 gcc -fno-builtin -Wl,-z,now -o p_now p.c
+# Older linkers put a bnd prefix before the jump.
+python3 - <<'P'
+import re, struct
+d = open('p_ibt', 'rb').read()
+def bnd(m):
+    slot, = struct.unpack('<i', m.group(1))
+    return (b'\xf3\x0f\x1e\xfa\xf2\xff\x25' + struct.pack('<i', slot - 1) +
+            b'\x0f\x1f\x44\0\0')
+d, n = re.subn(rb'\xf3\x0f\x1e\xfa\xff\x25(.{4})\x66\x0f\x1f\x44\0\0', bnd,
+               d, flags=re.S)
+assert n >= 3
+open('p_bnd', 'wb').write(d)
+P
+chmod +x p_bnd
 gcc -fno-builtin -no-pie -Wl,-z,lazy -o p_nopie p.c
 gcc -fno-builtin -fuse-ld=gold -o p_gold p.c
 clang -fno-builtin -fuse-ld=lld -Wl,-z,lazy -o p_lld p.c
 clang -fno-builtin -fuse-ld=lld -fcf-protection=full -Wl,-z,lazy -o p_lldibt p.c
-for p in p_ibt p_lazy p_now p_nopie p_gold p_lld p_lldibt; do
+for p in p_ibt p_bnd p_lazy p_now p_nopie p_gold p_lld p_lldibt; do
 	objdump -d $p | sed -n 's/^\([0-9a-f]*\) <\(.*@plt\)>:$/\1 \2/p' > stubs
 	wanted=$(awk '{ print $2 "+0x5" }' stubs | paste -sd ' ')
 	addrs=$(awk '{ print $1 }' stubs | while read -r a; do printf '%x ' $((0x$a + 5)); done)
