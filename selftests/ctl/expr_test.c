@@ -37,7 +37,7 @@ static const char *folder;
 static struct tep_event *load_format(struct tep_handle *tep, const char *name)
 {
 	struct tep_event *event = NULL;
-	char text[8192], *path;
+	char text[8192], *path, *body;
 	size_t len;
 	FILE *f;
 
@@ -47,10 +47,13 @@ static struct tep_event *load_format(struct tep_handle *tep, const char *name)
 		perror(path);
 		exit(1);
 	}
-	len = fread(text, 1, sizeof(text), f);
+	len = fread(text, 1, sizeof(text) - 1, f);
+	text[len] = 0;
 	fclose(f);
 	free(path);
-	if (tep_parse_format(tep, &event, text, len, "test")) {
+	/* The kernel's own have no licence in front. */
+	body = strstr(text, "name:");
+	if (tep_parse_format(tep, &event, body, strlen(body), "test")) {
 		fprintf(stderr, "%s: cannot be parsed\n", name);
 		exit(1);
 	}

@@ -53,7 +53,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	const char *folder = getenv("LOCKHELD_CTL_TESTS");
 	struct tep_handle *tep = tep_alloc();
-	char text[8192];
+	char text[8192], *body;
 	size_t i, len;
 
 	(void)argc;
@@ -65,11 +65,13 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 		FILE *f = fopen(path, "r");
 
 		CHECK(f);
-		len = fread(text, 1, sizeof(text), f);
+		len = fread(text, 1, sizeof(text) - 1, f);
+		text[len] = 0;
 		fclose(f);
 		free(path);
-		CHECK(!tep_parse_format(tep, &events[i + 1], text, len,
-					"test"));
+		body = strstr(text, "name:");
+		CHECK(!tep_parse_format(tep, &events[i + 1], body,
+					strlen(body), "test"));
 	}
 	return 0;
 }

@@ -6,7 +6,7 @@
 # Needs: gcc clang flex bison libclang-rt-14-dev python3 pkg-config man-db and
 # what lockheld-ctl is built with.
 
-# shellcheck disable=SC2317 # functions that subtest() calls
+# shellcheck disable=SC2046,SC2086,SC2317 # lists of words; what subtest() calls
 set -eu
 export LC_ALL=C
 here=$(cd "$(dirname "$0")" && pwd)
@@ -20,7 +20,6 @@ libs="libtraceevent libtracefs libelf"
 
 # objects COMPILER FLAGS FOLDER: the language, built anew into FOLDER
 objects() {
-	# shellcheck disable=SC2046,SC2086 # lists of words
 	make -s -C "$top/lockheld-ctl" CC="$1" CFLAGS="-O1 -g -Werror $2" \
 		B="$3" $(printf "$3/%s.o " $parts) > "$build/make.log" 2>&1 ||
 		{ cat "$build/make.log"; exit 1; }
@@ -30,7 +29,6 @@ objects() {
 program() {
 	local cc=$1 flags=$2 name=$3 folder=$4
 	shift 4
-	# shellcheck disable=SC2046,SC2086 # lists of words
 	"$cc" -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -O1 -g $flags \
 		-I"$top/lockheld-ctl" -I"$top/uapi" \
 		-I"$top/selftests/host/include" \
@@ -48,8 +46,8 @@ program gcc "$checked" tpfilter_test "$build/gcc" "$here/tpfilter_test.c"
 program clang "$checked -fsanitize=fuzzer -include linux/compiler.h" \
 	fuzz_expr "$build/clang" "$here/fuzz_expr.c" "$top/kmod/filter.c"
 
-# The fuzzer begins with the table's expressions and two that are as long and as
-# deep as can be; the first byte of each is the event.
+# The fuzzer begins with the table's expressions and with the longest and deepest
+# that can be, and one beyond; the first byte of each is the event.
 corpus() {
 	local line n=0
 
@@ -64,20 +62,24 @@ corpus() {
 		printf '%s' "$line" > "$build/corpus/$n"
 		n=$((n + 1))
 	done
-	{ printf 0pid; printf ',cpu%.0s' {1..127}; } > "$build/corpus/long"
-	{ printf 0; printf 'pid||(tid&&(%.0s' {1..15}; printf 'cpu||uid'
-	  printf '))%.0s' {1..15}; } > "$build/corpus/deep"
+	for n in 127 128; do
+		{ printf 0pid; printf ',cpu%.0s' $(seq $n); } > "$build/corpus/long$n"
+	done
+	for n in 15 16; do
+		{ printf 0; printf 'pid||(tid&&(%.0s' $(seq $n); printf 'cpu||uid'
+		  printf '))%.0s' $(seq $n); } > "$build/corpus/deep$n"
+	done
 }
 
 fuzz() {
 	corpus
 	if LOCKHELD_CTL_TESTS=$here "$build/fuzz_expr" -seed=1 -verbosity=0 \
 		-max_total_time="${FUZZ_SECONDS:-10}" -max_len=1000 \
-		-artifact_prefix="$build/" "$build/corpus" \
+		-print_final_stats=1 -artifact_prefix="$build/" "$build/corpus" \
 		> "$build/fuzz.log" 2>&1; then
-		grep '^Done' "$build/fuzz.log"
+		grep -a '^stat::number_of_executed' "$build/fuzz.log"
 	else
-		tail -n 60 "$build/fuzz.log"
+		tail -n 60 "$build/fuzz.log" | tr -cd '[:print:]\n'
 		return 1
 	fi
 }
