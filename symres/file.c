@@ -72,7 +72,7 @@ static const GElf_Shdr *section_of(const struct elf *elf, const GElf_Sym *sym,
 	if (at == SHN_UNDEF || at >= elf->nshdr)
 		return NULL;
 	sh = &elf->shdr[at];
-	if (!(sh->sh_flags & SHF_ALLOC) || sh->sh_flags & SHF_TLS)
+	if (!(sh->sh_flags & SHF_ALLOC))
 		return NULL;
 	/* A label at a section's end belongs to what follows by address only. */
 	if (sym->st_value < sh->sh_addr ||

@@ -278,6 +278,27 @@ static void test_changed(void)
 	report("files that change while in use");
 }
 
+static void test_one_file(void)
+{
+	struct symres_sym sym = { .size = sizeof(sym) };
+	struct symres *s = session();
+	int before = open("/dev/null", O_RDONLY), after;
+
+	close(before);
+	CHECK(!link("nest.so", "second"));
+	CHECK(!symlink("nest.so", "third"));
+	CHECK(symres_lookup_file(s, "nest.so", 0x1012, &sym) == 1);
+	CHECK(symres_lookup_file(s, "second", 0x1012, &sym) == 1);
+	CHECK(is(&sym, "in1", 2) && !strcmp(sym.module, "second"));
+	CHECK(symres_lookup_file(s, "third", 0x1012, &sym) == 1);
+	CHECK(is(&sym, "in1", 2) && !strcmp(sym.module, "third"));
+	after = open("/dev/null", O_RDONLY);
+	CHECK(after == before + 1);
+	close(after);
+	symres_close(s);
+	report("several names of one file");
+}
+
 static void test_many_files(void)
 {
 	struct symres_sym sym = { .size = sizeof(sym) };
@@ -490,6 +511,7 @@ int main(void)
 	test_anonymous();
 	test_vdso();
 	test_changed();
+	test_one_file();
 	test_many_files();
 	test_sources();
 	test_kernel();

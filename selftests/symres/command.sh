@@ -33,6 +33,13 @@ names "no file, said once" \
 names "a folder" "?? symres: /: file cannot be read (Is a directory)" -e / 1
 names "a device is not opened" \
 	"?? symres: /dev/zero: file cannot be read (No such device)" -e /dev/zero 1
+mkfifo pipe
+start sh -c 'echo > pipe'
+names "a pipe" "?? symres: pipe: file cannot be read (No such device)" -e pipe 1
+sleep .2
+kill -0 "$pid" 2>/dev/null
+result $? "a pipe is not opened: its writer still waits"
+kill "$pid"
 names "no ELF file" "?? symres: nest.s: not a usable ELF file" -e nest.s 1
 python3 - <<'P'
 import struct

@@ -46,6 +46,20 @@ objcopy --add-gnu-debuglink=app.debug app_s link/app
 names "debug link: target absent" "??" --debug-dir '' -e link/app "$hid"
 cp app.debug link/app.debug
 names "debug link: beside the file" "hid+0x0" --debug-dir '' -e link/app "$hid"
+python3 - <<'P'
+import struct
+d = bytearray(open('link/app', 'rb').read())
+shoff, = struct.unpack_from('<Q', d, 0x28)
+shnum, shstrndx = struct.unpack_from('<HH', d, 0x3c)
+names, = struct.unpack_from('<Q', d, shoff + shstrndx * 64 + 24)
+for i in range(shnum):
+    name, = struct.unpack_from('<I', d, shoff + i * 64)
+    if d[names + name:].startswith(b'.gnu_debuglink\0'):
+        struct.pack_into('<I', d, shoff + i * 64 + 4, 8)
+open('link/nobits', 'wb').write(d)
+P
+names "a debug link that is a name without content" "??" --debug-dir '' \
+	-e link/nobits "$hid"
 mv link/app.debug link/.debug/
 names "debug link: in .debug" "hid+0x0" --debug-dir '' -e link/app "$hid"
 (cd link && names_in_dir=$("$symres" --debug-dir '' -e app "$hid") &&
@@ -79,6 +93,16 @@ mkdir far
 cp n_s far/
 names "debug link without build-id, target absent" "??" --debug-dir '' \
 	-e far/n_s "$(value n hid)"
+
+# A checksum in the other byte order.
+clang --target=mips-linux-gnu -O1 -fPIC -c md2.c -o mips.o
+ld.lld -shared -o mips.debug mips.o
+printf '.section .gnu_debuglink,"",@progbits\n.asciz "mips.debug"\n.p2align 2\n.long 0x%x\n' \
+	"$(python3 -c 'import zlib; print(zlib.crc32(open("mips.debug", "rb").read()))')" > mipslink.s
+clang --target=mips-linux-gnu -c mipslink.s -o mipslink.o
+ld.lld -shared -s -o mips.so mips.o mipslink.o
+names "debug link of a big-endian file" "hid+0x0" --debug-dir '' -e mips.so \
+	"$(value mips.debug hid)"
 
 # A link that leads elsewhere, and one to the file itself.
 python3 - <<'P'

@@ -13,7 +13,10 @@ bias=$(readelf -lW shift.so | sed -n 's/^ *LOAD *\(0x[0-9a-f]*\) *\(0x[0-9a-f]*\
 result $? "the fixture's addresses differ from its offsets"
 names "offset to address by the segment that holds it" "cube+0x2" \
 	-o -e shift.so "$(printf %x $((cube - bias + 2)))"
-names "an offset in no segment" "??" -o -e shift.so fffffff
+names "an offset in no segment" \
+	"?? symres: 0xfffffff: address is not mapped, shift.so" -v -o -e shift.so fffffff
+names "an address in no segment" \
+	"?? symres: 0xfffffff: address is not mapped, shift.so" -v -e shift.so fffffff
 
 # Three executable mappings of one file, two of them at offsets of their own.
 cat > split.c <<'S'
