@@ -62,6 +62,13 @@ static struct node *count(struct aggregate *a, struct node *parent,
 	return node;
 }
 
+static void list(struct aggregate *a, struct node *root,
+		 const struct label *label)
+{
+	root->samples++;
+	count(a, root, label);
+}
+
 static bool same_key(const struct row *a, const struct row *b)
 {
 	return a->lock == b->lock && a->addr == b->addr &&
@@ -191,7 +198,7 @@ static void add_to_row(struct aggregate *a, const struct row *key,
 	if (!counted(seen, *nr_seen, row)) {
 		seen[(*nr_seen)++] = row;
 		row->samples++;
-		count(a, &row->symbols, chain[0]);
+		list(a, &row->symbols, chain[0]);
 		add_chain(a, &row->chains, chain, n);
 	}
 	if (!lock)
@@ -199,10 +206,10 @@ static void add_to_row(struct aggregate *a, const struct row *key,
 	add_lock(row, lock);
 	site = site_of(a, lock);
 	if (site)
-		count(a, &row->sites, site);
+		list(a, &row->sites, site);
 	name = symbols_lock(a->symbols, lock->addr);
 	if (name)
-		count(a, &row->locks, name);
+		list(a, &row->locks, name);
 }
 
 static size_t name_chain(struct aggregate *a, const struct sample *s,
@@ -215,6 +222,9 @@ static size_t name_chain(struct aggregate *a, const struct sample *s,
 
 	chain_start(&walk, s);
 	while (n < FRAMES_MAX && chain_next(&walk, &addr, &kernel)) {
+		/* no frame, but how a chain of frame pointers ends */
+		if (!addr && n)
+			continue;
 		chain[n] = kernel ? symbols_kernel(a->symbols, addr) :
 				    symbols_user(a->symbols, s->pid, addr,
 						 s->time);
@@ -312,14 +322,18 @@ static void sort_nodes(struct node *parent)
 	free(all);
 }
 
-/* Locks the filter asked for come before those that were held besides. */
+bool aggregate_besides(const struct row *row)
+{
+	return row->family && !row->matched;
+}
+
 static int compare_rows(const void *a, const void *b)
 {
 	const struct row *x = *(struct row *const *)a;
 	const struct row *y = *(struct row *const *)b;
 
-	if (!x->matched != !y->matched)
-		return x->matched ? -1 : 1;
+	if (aggregate_besides(x) != aggregate_besides(y))
+		return aggregate_besides(x) ? 1 : -1;
 	if (x->samples != y->samples)
 		return x->samples < y->samples ? 1 : -1;
 	if (x->lock && y->lock && x->lock != y->lock)

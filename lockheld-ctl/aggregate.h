@@ -65,6 +65,8 @@ struct aggregate {
 void aggregate_add(struct aggregate *a, const struct perf_event_attr *attr,
 		   const struct perf_event_header *record);
 void aggregate_sort(struct aggregate *a);
+/* A lock that made no lock_held() true; such rows are sorted behind others. */
+bool aggregate_besides(const struct row *row);
 void aggregate_free(struct aggregate *a);
 
 #endif

@@ -2,9 +2,10 @@
 /*
  * The perf.data file: the only place that knows how its bytes lie.
  *
- * header, ids of each event, attributes of each event, data (records as they
- * came from the kernel, and ours), a table of feature sections, the sections.
- * Behind the last section, where perf does not look, stand lockheld's notes.
+ * header, ids of each event, attributes of each event, feature sections, data
+ * (records as they came from the kernel, and ours), a table of the sections,
+ * more sections. Behind the table, where perf does not look, stand lockheld's
+ * notes.
  */
 #ifndef LOCKHELD_CTL_PERFDATA_H
 #define LOCKHELD_CTL_PERFDATA_H
@@ -32,12 +33,13 @@ enum pd_feature {
 
 /* Records that come from the recorder and not from the kernel. */
 enum pd_record {
-	PD_RECORD_TRACING_DATA	= 66,
+	PD_RECORD_UNUSED	= 65,	/* readers skip it */
 	PD_RECORD_FINISHED_ROUND = 68,
 	PD_RECORD_AUXTRACE	= 71,
 	PD_RECORD_COMPRESSED	= 81,
 };
 
+#define PD_RECORD_MAX	65528	/* bytes */
 #define PD_BUILD_ID_LEN 20
 
 struct pd_event {
@@ -63,7 +65,8 @@ struct pd_writer;
 
 int pd_create(struct pd_writer **out, const char *path,
 	      const struct pd_event *events, size_t nr_events);
-/* Appends to the data. A failed write leaves no part of @buf in the data. */
+/* Appends to the data. A failed write leaves no part of @buf in the data, and
+ * room for pd_seal(). */
 int pd_write(struct pd_writer *w, const void *buf, size_t len);
 /* Takes @buf (from the heap) as the content of a feature from now on. */
 void pd_set_feature(struct pd_writer *w, enum pd_feature feature, void *buf,
@@ -79,10 +82,9 @@ void pd_set_build_ids(struct pd_writer *w, const struct pd_build_id *ids,
 void pd_set_notes(struct pd_writer *w, const char *text, size_t len);
 /* Makes the data written so far, the features and the notes a whole file. */
 int pd_seal(struct pd_writer *w);
-/* Gives up what was written after the last pd_seal(), in the room it took. */
-int pd_seal_again(struct pd_writer *w);
+/* Bytes of it that are sealed. */
 uint64_t pd_data_size(const struct pd_writer *w);
-/* Closes the file as it was last sealed. */
+/* Closes the file as it was last sealed; what came later is cut off. */
 int pd_close(struct pd_writer *w);
 /* Closes and removes it. */
 void pd_abandon(struct pd_writer *w);

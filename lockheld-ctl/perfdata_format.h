@@ -36,10 +36,10 @@ struct pd_build_id_entry {
 };
 #define PD_MISC_BUILD_ID_SIZE	(1u << 15)
 
-/* The last bytes of a file with notes; the text stands before them. */
-struct pd_notes_end {
-	uint64_t size;
+/* Stands behind the table of features of a file with notes, then their text. */
+struct pd_notes_head {
 	char magic[8];
+	uint64_t size;
 };
 
 #endif

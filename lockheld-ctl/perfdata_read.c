@@ -315,20 +315,20 @@ static void read_features(struct pd_reader *r, const struct pd_file_header *h)
 	}
 }
 
-static void read_notes(struct pd_reader *r)
+static void read_notes(struct pd_reader *r, const struct pd_file_header *h)
 {
-	uint64_t data_end = r->data_offset + r->data_size;
-	struct pd_notes_end end;
-	struct pd_section s;
+	struct pd_section s = { .offset = r->data_offset + r->data_size };
+	struct pd_notes_head head;
+	size_t i;
 
-	if (r->file_size < data_end + sizeof(end) ||
-	    read_at(r, &end, sizeof(end), r->file_size - sizeof(end)) !=
-	    sizeof(end) ||
-	    memcmp(end.magic, PD_NOTES_MAGIC, sizeof(end.magic)) ||
-	    end.size > r->file_size - sizeof(end) - data_end)
+	for (i = 0; i < PD_NR_FEATURES; i++)
+		if (h->features[i / 64] & (1ULL << (i % 64)))
+			s.offset += sizeof(struct pd_section);
+	if (read_at(r, &head, sizeof(head), s.offset) != sizeof(head) ||
+	    memcmp(head.magic, PD_NOTES_MAGIC, sizeof(head.magic)))
 		return;
-	s.size = end.size;
-	s.offset = r->file_size - sizeof(end) - end.size;
+	s.offset += sizeof(head);
+	s.size = head.size;
 	r->notes = (char *)read_section(r, &s, "lockheld's notes");
 	if (r->notes)
 		r->notes_len = s.size;
@@ -394,7 +394,7 @@ int pd_reader_open(struct pd_reader *r, const char *path)
 		r->data_size = r->file_size - r->data_offset;
 	} else {
 		read_features(r, &h);
-		read_notes(r);
+		read_notes(r, &h);
 	}
 	free(r->error);
 	r->error = NULL;

@@ -12,17 +12,28 @@
 #include "perfdata.h"
 #include "perfdata_format.h"
 
+#define RESERVE	4096		/* bytes by which the tail may still grow */
+#define ALIGN8(n) (((n) + 7) & ~(uint64_t)7)
+
 struct blob {
 	void *buf;
 	size_t len;
+	uint64_t offset;	/* in the file, before the data; 0: in the tail */
 };
 
+/*
+ * The table of features has to stand where the data ends. It is not written
+ * over when more data comes: the new data go behind it, and only when they have
+ * a tail of their own is the old one made a record that readers skip. So the
+ * header always describes a whole file.
+ */
 struct pd_writer {
 	char *path;
 	char *old;		/* what stood at @path before, or NULL */
 	int fd;
-	struct pd_file_header header;
-	uint64_t sealed_size;	/* of the data, at the last pd_seal() */
+	struct pd_file_header header;	/* as in the file, once sealed */
+	uint64_t end;		/* where the next data go */
+	uint64_t tail_size;	/* of the last tail; 0: there is none yet */
 	struct blob features[PD_NR_FEATURES];
 	struct blob notes;
 };
@@ -81,8 +92,7 @@ void pd_set_feature(struct pd_writer *w, enum pd_feature feature, void *buf,
 		    size_t len)
 {
 	free(w->features[feature].buf);
-	w->features[feature].buf = buf;
-	w->features[feature].len = len;
+	w->features[feature] = (struct blob){ .buf = buf, .len = len };
 }
 
 void pd_set_string(struct pd_writer *w, enum pd_feature feature,
@@ -149,18 +159,14 @@ void pd_set_build_ids(struct pd_writer *w, const struct pd_build_id *ids,
 
 void pd_set_notes(struct pd_writer *w, const char *text, size_t len)
 {
-	struct pd_notes_end end = { .size = len };
+	struct pd_notes_head head = { .size = len };
 
-	memcpy(end.magic, PD_NOTES_MAGIC, sizeof(end.magic));
+	memcpy(head.magic, PD_NOTES_MAGIC, sizeof(head.magic));
 	free(w->notes.buf);
 	memset(&w->notes, 0, sizeof(w->notes));
+	add(&w->notes, &head, sizeof(head));
 	add(&w->notes, text, len);
-	add(&w->notes, &end, sizeof(end));
-}
-
-static int write_header(struct pd_writer *w)
-{
-	return write_at(w->fd, &w->header, sizeof(w->header), 0);
+	add(&w->notes, NULL, ALIGN8(len) - len);
 }
 
 static int write_events(struct pd_writer *w, const struct pd_event *events,
@@ -183,7 +189,7 @@ static int write_events(struct pd_writer *w, const struct pd_event *events,
 	}
 	w->header.attrs.offset = offset + ids.len;
 	w->header.attrs.size = attrs.len;
-	w->header.data.offset = offset + ids.len + attrs.len;
+	w->end = offset + ids.len + attrs.len;
 	ret = write_at(w->fd, ids.buf, ids.len, offset);
 	if (!ret)
 		ret = write_at(w->fd, attrs.buf, attrs.len,
@@ -232,82 +238,132 @@ int pd_create(struct pd_writer **out, const char *path,
 	return 0;
 }
 
-static bool has_features(const struct pd_writer *w)
-{
-	return w->header.features[0] || w->header.features[1] ||
-	       w->header.features[2] || w->header.features[3];
-}
-
-int pd_write(struct pd_writer *w, const void *buf, size_t len)
-{
-	int ret;
-
-	/* The table of features is about to be written over: until the next
-	 * pd_seal() the file has none. */
-	if (has_features(w)) {
-		memset(w->header.features, 0, sizeof(w->header.features));
-		ret = write_header(w);
-		if (ret)
-			return ret;
-	}
-	ret = write_at(w->fd, buf, len, w->header.data.offset + pd_data_size(w));
-	if (!ret)
-		w->header.data.size += len;
-	return ret;
-}
-
 uint64_t pd_data_size(const struct pd_writer *w)
 {
 	return w->header.data.size;
 }
 
-int pd_seal(struct pd_writer *w)
+/* Features that are known before there is data, and will not change. */
+static int write_front(struct pd_writer *w)
 {
-	uint64_t start = w->header.data.offset + w->header.data.size;
-	struct pd_file_header header = w->header;
-	struct blob table = { 0 }, tail = { 0 };
-	size_t i, n = 0;
-	int ret;
+	const struct perf_event_header unused = {
+		.type = PD_RECORD_UNUSED,
+		.size = sizeof(unused),
+	};
+	int ret = 0;
+	size_t i;
 
-	for (i = 0; i < PD_NR_FEATURES; i++)
-		n += w->features[i].buf != NULL;
-	for (i = 0; i < PD_NR_FEATURES; i++) {
-		const struct blob *f = &w->features[i];
-		struct pd_section s = {
-			.offset = start + n * sizeof(s) + tail.len,
-			.size = f->len,
-		};
+	if (w->header.data.offset)
+		return 0;
+	for (i = 0; i < PD_NR_FEATURES && !ret; i++) {
+		struct blob *f = &w->features[i];
 
 		if (!f->buf)
 			continue;
-		add(&table, &s, sizeof(s));
-		add(&tail, f->buf, f->len);
-		header.features[i / 64] |= 1ULL << (i % 64);
+		ret = write_at(w->fd, f->buf, f->len, w->end);
+		f->offset = w->end;
+		w->end = ALIGN8(w->end + f->len);
 	}
-	add(&tail, w->notes.buf, w->notes.len);
-	ret = write_at(w->fd, table.buf, table.len, start);
+	/* Data of no bytes at all would mean a recorder that was killed. */
+	w->header.data.offset = w->end;
 	if (!ret)
-		ret = write_at(w->fd, tail.buf, tail.len, start + table.len);
-	if (!ret && ftruncate(w->fd, (off_t)(start + table.len + tail.len)))
-		ret = -errno;
-	if (!ret) {
-		w->header = header;
-		ret = write_header(w);
-	}
-	if (!ret)
-		w->sealed_size = w->header.data.size;
-	free(table.buf);
-	free(tail.buf);
+		ret = write_at(w->fd, &unused, sizeof(unused), w->end);
+	w->end += sizeof(unused);
 	return ret;
 }
 
-int pd_seal_again(struct pd_writer *w)
+int pd_write(struct pd_writer *w, const void *buf, size_t len)
 {
-	w->header.data.size = w->sealed_size;
-	pd_set_feature(w, PD_BUILD_ID, NULL, 0);
-	free(w->notes.buf);
-	memset(&w->notes, 0, sizeof(w->notes));
-	return pd_seal(w);
+	int ret = write_front(w);
+
+	if (!ret)
+		ret = write_at(w->fd, buf, len, w->end);
+	/* The last of the disk is for pd_seal(). */
+	if (!ret && fallocate(w->fd, FALLOC_FL_KEEP_SIZE,
+			      (off_t)(w->end + len),
+			      (off_t)(w->tail_size + RESERVE)) &&
+	    errno != EOPNOTSUPP)
+		ret = -errno;
+	if (!ret)
+		w->end += len;
+	return ret;
+}
+
+/* Table, notes, and the features that came late, for data that end here. */
+static struct blob make_tail(const struct pd_writer *w,
+			     struct pd_file_header *header)
+{
+	struct blob tail = { 0 }, late = { 0 };
+	uint64_t behind = w->end + w->notes.len;
+	size_t i;
+
+	for (i = 0; i < PD_NR_FEATURES; i++)
+		if (w->features[i].buf)
+			behind += sizeof(struct pd_section);
+	memset(header->features, 0, sizeof(header->features));
+	for (i = 0; i < PD_NR_FEATURES; i++) {
+		const struct blob *f = &w->features[i];
+		struct pd_section s = { .offset = f->offset, .size = f->len };
+
+		if (!f->buf)
+			continue;
+		header->features[i / 64] |= 1ULL << (i % 64);
+		if (!f->offset) {
+			s.offset = behind + late.len;
+			add(&late, f->buf, f->len);
+		}
+		add(&tail, &s, sizeof(s));
+	}
+	add(&tail, w->notes.buf, w->notes.len);
+	add(&tail, late.buf, late.len);
+	add(&tail, NULL, ALIGN8(tail.len) - tail.len);
+	free(late.buf);
+	return tail;
+}
+
+/* What was a tail is now among the data. */
+static int make_skipped(const struct pd_writer *w)
+{
+	uint64_t at = w->header.data.offset + w->header.data.size;
+	uint64_t left = w->tail_size;
+	int ret = 0;
+
+	while (left && !ret) {
+		struct perf_event_header record = {
+			.type = PD_RECORD_UNUSED,
+			.size = left < PD_RECORD_MAX ? (uint16_t)left :
+						       PD_RECORD_MAX,
+		};
+
+		ret = write_at(w->fd, &record, sizeof(record), at);
+		at += record.size;
+		left -= record.size;
+	}
+	return ret;
+}
+
+int pd_seal(struct pd_writer *w)
+{
+	int ret = write_front(w);
+	struct pd_file_header header = w->header;
+	struct blob tail = make_tail(w, &header);
+
+	header.data.size = w->end - header.data.offset;
+	if (!ret)
+		ret = write_at(w->fd, tail.buf, tail.len, w->end);
+	if (!ret && ftruncate(w->fd, (off_t)(w->end + tail.len)))
+		ret = -errno;
+	if (!ret)
+		ret = make_skipped(w);
+	if (!ret)
+		ret = write_at(w->fd, &header, sizeof(header), 0);
+	if (!ret) {
+		w->header = header;
+		w->tail_size = tail.len;
+		w->end += tail.len;
+	}
+	free(tail.buf);
+	return ret;
 }
 
 static int close_writer(struct pd_writer *w)
@@ -328,7 +384,12 @@ static int close_writer(struct pd_writer *w)
 
 int pd_close(struct pd_writer *w)
 {
-	return close_writer(w);
+	uint64_t end = w->header.data.offset + w->header.data.size +
+		       w->tail_size;
+	int cut = ftruncate(w->fd, (off_t)end) ? -errno : 0;
+	int ret = close_writer(w);
+
+	return ret ? ret : cut;
 }
 
 void pd_abandon(struct pd_writer *w)

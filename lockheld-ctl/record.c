@@ -151,21 +151,22 @@ static int prepare_target(struct recording *r)
 	return CTL_DONE;
 }
 
+/* The user's events first: if one cannot be opened it is named in the error. */
 static int open_events(struct recording *r)
 {
-	int status = evopen_open(tracker(r), &r->target);
+	int status = CTL_DONE;
 	size_t i;
 
-	if (!status)
-		status = evopen_rings(&r->rings, tracker(r), &r->target);
-	for (i = 0; i + 1 < r->nr_ev && !status; i++) {
+	for (i = 0; i < r->nr_ev && !status; i++) {
 		status = evopen_open(&r->ev[i], &r->target);
-		if (!status && r->filters[i].text)
+		if (!status && i < r->o->events.n && r->filters[i].text)
 			status = recfilter_attach(&r->filters[i], r->nl,
 						  &r->ev[i]);
-		if (!status)
-			status = evopen_share(&r->rings, &r->ev[i]);
 	}
+	if (!status)
+		status = evopen_rings(&r->rings, tracker(r), &r->target);
+	for (i = 0; i + 1 < r->nr_ev && !status; i++)
+		status = evopen_share(&r->rings, &r->ev[i]);
 	return status;
 }
 
@@ -227,13 +228,17 @@ static void set_notes(struct recording *r, struct notes *notes)
 	free(text);
 }
 
-static int write_failed(const struct recording *r, int ret)
+/* @kept: samples in the file that stays; 0: none does. */
+static int write_failed(const struct recording *r, int ret, uint64_t kept)
 {
-	const char *hint = ret == -ENOSPC || ret == -EDQUOT ?
-		" (free some space, or record elsewhere with -o)" : "";
+	char *rest = kept ? ctl_printf("; the %" PRIu64 " samples before are in it",
+				       kept) : ctl_strdup("");
 
-	return ctl_error(CTL_FAILED, "cannot write '%s': %s%s", r->o->file,
-			 strerror(-ret), hint);
+	ctl_error(CTL_FAILED, "cannot write '%s': %s%s%s", r->o->file,
+		  strerror(-ret), ret == -ENOSPC || ret == -EDQUOT ?
+		  " (free some space, or record elsewhere with -o)" : "", rest);
+	free(rest);
+	return CTL_FAILED;
 }
 
 static int create_file(struct recording *r)
@@ -253,12 +258,12 @@ static int create_file(struct recording *r)
 	ret = pd_create(&r->recorder.file, r->o->file, events, r->nr_ev);
 	free(events);
 	if (ret)
-		return write_failed(r, ret);
+		return write_failed(r, ret, 0);
 	set_features(r, r->recorder.file);
 	set_notes(r, &notes);
 	notes_free(&notes);
 	ret = pd_seal(r->recorder.file);
-	return ret ? write_failed(r, ret) : CTL_DONE;
+	return ret ? write_failed(r, ret, 0) : CTL_DONE;
 }
 
 /* What is there already, while no event of the user's counts yet: reading
@@ -301,7 +306,7 @@ static int start(struct recording *r)
 				 tracker(r)->name, strerror(-ret));
 	ret = write_what_runs(r);
 	if (ret)
-		return write_failed(r, ret);
+		return write_failed(r, ret, 0);
 	status = enable(r);
 	if (status || !r->work.pid)
 		return status;
@@ -343,30 +348,29 @@ static void set_sample_time(struct recording *r)
 		       2 * sizeof(*times));
 }
 
-/* Closes the file, with names in it if @complete. Return: 0 or -errno. */
-static int finish_file(struct recording *r, struct notes *notes, bool complete)
+/*
+ * Makes the file whole, then adds names to it as far as there is room.
+ * @cut: not all of the recording is in it. Return: 0 or -errno.
+ */
+static int finish_file(struct recording *r, struct notes *notes, bool cut)
 {
 	struct pd_writer *file = r->recorder.file;
+	sigset_t none;
 	int ret;
 
 	set_sample_time(r);
+	notes->complete = !cut;
 	set_notes(r, notes);
-	ret = complete ? pd_seal(file) : -ENOSPC;
-	if (!ret) {
-		/* From here on there is a whole file, and a second Ctrl-C may
-		 * end what only adds names to it. */
-		sigset_t none;
-
-		sigemptyset(&none);
-		sigprocmask(SIG_SETMASK, &none, NULL);
-		learn_names(file, r->o->file, r->symres, r->nl, notes);
-		notes->complete = true;
-		set_notes(r, notes);
-		ret = pd_seal(file);
-	}
+	ret = pd_seal(file);
 	if (ret)
-		ret = pd_seal_again(file);
-	return ret;
+		return ret;
+	/* From here on a second Ctrl-C may end what only adds names. */
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	learn_names(file, r->o->file, r->symres, r->nl, notes);
+	set_notes(r, notes);
+	ret = pd_seal(file);
+	return cut ? 0 : ret;
 }
 
 static void say_result(const struct recording *r, const struct notes *notes)
@@ -393,32 +397,32 @@ static void say_result(const struct recording *r, const struct notes *notes)
 	fputc('\n', stderr);
 }
 
-/* After the rings are empty. @ret: how writing them went. */
-static int finish(struct recording *r, int ret)
+/* After the rings are empty. @error: of the write that failed, or 0. */
+static int finish(struct recording *r, int error)
 {
 	struct notes notes = {
 		.samples = r->recorder.samples,
 		.lost = lost(r),
 		.own = r->recorder.own,
 	};
-	int status = CTL_DONE;
+	struct pd_writer *file = r->recorder.file;
+	int status = CTL_DONE, ret;
 	size_t i;
 
 	for (i = 0; i < r->o->events.n; i++)
 		if (r->filters[i].n)
 			recfilter_counts(&r->filters[i], r->nl);
-	if (ret)
-		status = write_failed(r, ret);
-	ret = finish_file(r, &notes, !ret);
-	if (ret && !status)
-		status = write_failed(r, ret);
-	if (ret) {
-		pd_abandon(r->recorder.file);
-	} else {
+	ret = finish_file(r, &notes, error != 0);
+	if (error || ret)
+		status = write_failed(r, error ? error : ret, notes.samples);
+	else
 		say_result(r, &notes);
-		ret = pd_close(r->recorder.file);
-		if (ret)
-			status = write_failed(r, ret);
+	if (status && !notes.samples) {
+		pd_abandon(file);
+	} else {
+		ret = pd_close(file);
+		if (ret && !status)
+			status = write_failed(r, ret, 0);
 	}
 	r->recorder.file = NULL;
 	notes_free(&notes);

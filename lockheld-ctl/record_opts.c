@@ -10,7 +10,7 @@
 #include "evopen.h"
 #include "record.h"
 
-#define DEFAULT_PAGES	128
+#define DEFAULT_PAGES	256
 #define DEFAULT_HZ	4000
 #define MAX_PAGES	(1u << 18)
 
@@ -50,7 +50,7 @@ static const char usage[] =
 "  -F HZ         samples each second (default 4000; tracepoints: every one)\n"
 "  -c N          a sample every N events\n"
 "  -o FILE       default perf.data; an old one becomes FILE.old\n"
-"  -m PAGES      buffer for each CPU, a power of two (default 128)\n"
+"  -m PAGES      buffer for each CPU, a power of two (default 256)\n"
 "\n"
 "Exit status: that of COMMAND (128 + N if signal N ended it), or 1 failed,\n"
 "2 not possible here, 64 wrong usage. Ctrl-C ends a recording as well as\n"

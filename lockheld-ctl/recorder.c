@@ -33,11 +33,57 @@ static uint64_t now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
+/* The records from @at on that are @len bytes or less together, in bytes. */
+static size_t whole_records(const struct recorder *r, size_t at, size_t len)
+{
+	size_t n = 0;
+
+	while (at + n < r->out_len) {
+		const struct perf_event_header *record =
+			(const void *)(r->out + at + n);
+
+		if (n + record->size > len)
+			break;
+		n += record->size;
+	}
+	return n;
+}
+
+/* Return: 0 or -errno. */
+static int write_out(struct recorder *r, size_t at, size_t len)
+{
+	size_t end = at + len;
+	int ret = pd_write(r->file, r->out + at, len);
+
+	if (ret)
+		return ret;
+	r->unsealed = true;
+	while (at < end) {
+		const struct perf_event_header *record =
+			(const void *)(r->out + at);
+
+		at += record->size;
+		if (record->type != PERF_RECORD_SAMPLE)
+			continue;
+		if (!r->samples++ || word(record, WORD_TIME) < r->first)
+			r->first = word(record, WORD_TIME);
+		if (word(record, WORD_TIME) > r->last)
+			r->last = word(record, WORD_TIME);
+	}
+	return 0;
+}
+
 static int flush(struct recorder *r)
 {
-	if (r->out_len && !r->error) {
-		r->error = pd_write(r->file, r->out, r->out_len);
-		r->unsealed = true;
+	size_t at = 0, len = r->out_len, n;
+
+	if (len && !r->error)
+		r->error = write_out(r, 0, len);
+	/* A full disk: what still fits, in ever smaller pieces. */
+	while (r->error && (len /= 2)) {
+		n = whole_records(r, at, len);
+		if (n && !write_out(r, at, n))
+			at += n;
 	}
 	r->out_len = 0;
 	return r->error;
@@ -76,16 +122,10 @@ static bool is_own(const struct recorder *r,
 static void take(struct recorder *r, const struct perf_event_header *record)
 {
 	if (record->type == PERF_RECORD_SAMPLE) {
-		uint64_t time = word(record, WORD_TIME);
-
 		if (is_own(r, record)) {
 			r->own++;
 			return;
 		}
-		if (!r->samples++ || time < r->first)
-			r->first = time;
-		if (time > r->last)
-			r->last = time;
 	} else if (record->type == PERF_RECORD_LOST) {
 		r->lost += word(record, 1);	/* behind the event's id */
 	}

@@ -66,6 +66,12 @@ void page_percent(struct page *p, uint64_t part, uint64_t whole)
 	page_colour(p, "0");
 }
 
+static void put_line(struct page *p, const char *text)
+{
+	page_put(p, "# %s", text);
+	page_end(p);
+}
+
 static const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -141,7 +147,7 @@ static void put_held(struct page *p, const struct row *row)
 	free(max);
 }
 
-static void put_most(struct page *p, const struct node *list, uint64_t whole)
+static void put_most(struct page *p, const struct node *list)
 {
 	const struct node *most = list->children;
 
@@ -150,7 +156,7 @@ static void put_most(struct page *p, const struct node *list, uint64_t whole)
 	page_put(p, "%s", most->label->name);
 	if (most->next)
 		page_put(p, " (%.0f%%, and %zu more)",
-			 100.0 * (double)most->samples / (double)whole,
+			 100.0 * (double)most->samples / (double)list->samples,
 			 list->nr_children - 1);
 }
 
@@ -160,19 +166,21 @@ static void put_row(struct page *p, const struct report *r,
 {
 	char *name = row_name(r, a, row);
 
+	if (r->sort != SORT_SYMBOL && !row->family)
+		width = 0;		/* nothing stands behind it */
 	page_percent(p, row->samples, a->samples);
 	page_put(p, " %9" PRIu64 "  %-*s", row->samples, (int)width, name);
 	free(name);
 	if (r->sort == SORT_SYMBOL) {
 		page_put(p, row->locks.children ? "  %-20s  " : "  %s",
 			 base_name(row->symbol->module));
-		put_most(p, &row->locks, row->samples);
+		put_most(p, &row->locks);
 	} else if (row->family) {
 		page_put(p, "  %-8s  %-4s", lockname_family(row->family),
 			 lockname_mode(row->mode));
 		put_held(p, row);
 		page_put(p, "  ");
-		put_most(p, &row->sites, row->samples);
+		put_most(p, &row->sites);
 	}
 	page_end(p);
 }
@@ -191,13 +199,6 @@ static void put_table_head(struct page *p, const struct report *r, size_t width)
 	page_end(p);
 }
 
-/* From here on: locks that were held too, but are not what the filter asked. */
-static bool first_besides(const struct aggregate *a, size_t i)
-{
-	return i && !a->rows[i]->matched && a->rows[i - 1]->matched &&
-	       a->rows[i]->family;
-}
-
 static void put_table(struct page *p, const struct report *r,
 		      const struct aggregate *a)
 {
@@ -206,10 +207,9 @@ static void put_table(struct page *p, const struct report *r,
 
 	put_table_head(p, r, width);
 	for (i = 0; i < n; i++) {
-		if (r->sort != SORT_SYMBOL && first_besides(a, i)) {
-			page_put(p, "# held besides:");
-			page_end(p);
-		}
+		if (i && aggregate_besides(a->rows[i]) &&
+		    !aggregate_besides(a->rows[i - 1]))
+			put_line(p, "held besides:");
 		put_row(p, r, a, a->rows[i], width);
 	}
 	for (i = n; i < a->nr_rows; i++)
@@ -222,8 +222,7 @@ static void put_table(struct page *p, const struct report *r,
 }
 
 static void put_list(struct page *p, const char *title,
-		     const struct node *list, uint64_t whole, size_t limit,
-		     bool modules)
+		     const struct node *list, size_t limit, bool modules)
 {
 	const struct node *node;
 	uint64_t rest = 0;
@@ -235,7 +234,7 @@ static void put_list(struct page *p, const char *title,
 	page_end(p);
 	for (node = list->children; node && i < limit; node = node->next) {
 		page_put(p, "    ");
-		page_percent(p, node->samples, whole);
+		page_percent(p, node->samples, list->samples);
 		page_put(p, "  %s", node->label->name);
 		if (modules && *node->label->module)
 			page_put(p, "  %s", node->label->module);
@@ -247,7 +246,7 @@ static void put_list(struct page *p, const char *title,
 	if (!rest)
 		return;
 	page_put(p, "    ");
-	page_percent(p, rest, whole);
+	page_percent(p, rest, list->samples);
 	page_put(p, "  in %zu more", list->nr_children - i);
 	page_end(p);
 }
@@ -272,14 +271,12 @@ static void put_details(struct page *p, const struct report *r,
 	page_end(p);
 	free(name);
 	if (r->sort == SORT_SYMBOL)
-		put_list(p, "locks held:", &row->locks, row->samples,
-			 SITES_SHOWN, false);
+		put_list(p, "locks held:", &row->locks, SITES_SHOWN, false);
 	if (r->sort != SORT_SITE)
-		put_list(p, "taken in:", &row->sites, row->samples,
-			 SITES_SHOWN, false);
+		put_list(p, "taken in:", &row->sites, SITES_SHOWN, false);
 	if (r->sort != SORT_SYMBOL)
 		put_list(p, row->family ? "ran meanwhile:" : "ran:",
-			 &row->symbols, row->samples, SYMBOLS_SHOWN, true);
+			 &row->symbols, SYMBOLS_SHOWN, true);
 	report_tree(p, &row->chains);
 }
 
@@ -301,12 +298,6 @@ static void put_head(struct page *p, const struct report *r)
 		page_put(p, "# %s", f->cmdline);
 		page_end(p);
 	}
-}
-
-static void put_line(struct page *p, const char *text)
-{
-	page_put(p, "# %s", text);
-	page_end(p);
 }
 
 static bool is_page_faults(const struct perf_event_attr *attr)
@@ -373,11 +364,11 @@ static void put_event(struct page *p, const struct report *r, size_t i)
 		put_details(p, r, a, a->rows[j]);
 }
 
-static void put_note(struct page *p, uint64_t count, const char *what)
+static void put_note(struct page *p, const char *what, uint64_t count)
 {
 	if (!count)
 		return;
-	page_put(p, "# %" PRIu64 " %s", count, what);
+	page_put(p, "# %s: %" PRIu64, what, count);
 	page_end(p);
 }
 
@@ -393,15 +384,15 @@ static void put_foot(struct page *p, const struct report *r)
 	}
 	page_put(p, "#");
 	page_end(p);
-	page_put(p, "# %" PRIu64 " lost", r->lost);
+	page_put(p, "# lost: %" PRIu64, r->lost);
 	page_end(p);
-	put_note(p, r->notes->own, "samples of the recorder itself were left out");
-	put_note(p, omitted, "held locks did not fit into their samples");
-	put_note(p, damaged, "samples are damaged and in no table");
-	put_note(p, r->foreign, "samples are of no event in the file");
+	put_note(p, "of the recorder itself, left out", r->notes->own);
+	put_note(p, "held locks that did not fit into their samples", omitted);
+	put_note(p, "damaged, in no table", damaged);
+	put_note(p, "of no event in the file, in no table", r->foreign);
 	if (r->file->unfinished ||
 	    (r->file->notes && !r->notes->complete)) {
-		put_line(p, "the recorder was killed or the file cut short: what came last is missing");
+		put_line(p, "it was cut short (full disk, killed recorder): what came last is missing");
 	}
 	if (r->damage) {
 		page_put(p, "# %s; what stands behind is missing", r->damage);

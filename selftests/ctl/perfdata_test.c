@@ -385,8 +385,9 @@ static void round_trip(void)
 	EXPECT(!r.unfinished);
 	EXPECT(count_records(&r) == 11);
 	pd_rewind(&r);
+	pd_next(&r, &record, &offset);
 	EXPECT(pd_next(&r, &record, &offset) == 1 &&
-	       record->type == PERF_RECORD_MMAP && offset == r.data_offset);
+	       record->type == PERF_RECORD_MMAP && offset == r.data_offset + 8);
 	EXPECT(pd_event_of(&r, record) == 1);
 	while (pd_next(&r, &record, &offset) > 0)
 		if (record->type == PERF_RECORD_SAMPLE)

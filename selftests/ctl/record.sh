@@ -7,7 +7,9 @@
 # built with. LOCKHELD_CTL names another lockheld-ctl, FUZZ_SECONDS (10) how
 # long the reader is fuzzed.
 
-# shellcheck disable=SC2317 # functions that check() calls
+# Of shellcheck: functions that check() calls, and the verb "report" beside a
+# file of that name.
+# shellcheck disable=SC2317,SC2094
 set -u
 export LC_ALL=C
 here=$(cd "$(dirname "$0")" && pwd)
@@ -105,6 +107,7 @@ recorded() {
 	record 0 "$@" && perf_agrees && at_least "$min" "$(said samples)"
 }
 
+# shellcheck disable=SC2016 # for the inner shell
 busy='i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done; ls -R /usr/include'
 
 # In the background; its number is in $pid.
@@ -124,7 +127,7 @@ background() {
 }
 
 names() {
-	cc -O1 -fno-omit-frame-pointer -fno-inline -o spin -x c - <<-'C' || return
+	cc -O0 -fno-omit-frame-pointer -o spin -x c - <<-'C' || return
 	volatile long n;
 	void hot_function(void) { for (long i = 0; i < 1000000; i++) n += i; }
 	void calls_it(void) { for (int i = 0; i < 200; i++) hot_function(); }
@@ -183,7 +186,7 @@ attaches() {
 	at_least 3 "$(script -F tid | sort -u | wc -l)" || return
 	at_least 20 "$(script --show-mmap-events | grep -c cpu-clock)" || return
 	# mapped before it was attached to
-	script -F sym | grep -q spin || no "its function has no name"
+	script -F ip,sym | grep -q spin || no "its function has no name"
 }
 
 leaves_itself_out() {
@@ -196,7 +199,7 @@ sees_everybody() {
 	sh -c 'while :; do :; done' &
 	started+=($!)
 	recorded 100 -a -e cpu-clock -- sleep 0.5 || return
-	script -F pid | grep -q "^ *$!$" || no "not the other process" || return
+	script -F pid | grep -q "^ *$! *$" || no "not the other process" || return
 	kill $!
 	# it ran before: its program is known from /proc
 	script -F comm,pid | grep -q "^ *sh *$! *$" || no "not its name" || return
@@ -214,7 +217,6 @@ fixed_period() {
 }
 
 user_only() {
-	# shellcheck disable=SC2086
 	recorded 5 -e cpu-clock:u -F 5000 -- sh -c "$busy" || return
 	! script -F ip | grep -q '^ *ffff' || no "kernel addresses"
 }
@@ -258,7 +260,7 @@ interrupted() {
 	sleep 1
 	kill -INT "$pid"
 	wait "$waited"
-	equal 0 $? && perf_agrees && at_least 500 "$(said samples)"
+	equal 0 $? && perf_agrees && at_least 100 "$(said samples)"
 }
 
 interrupted_command() {
@@ -266,7 +268,7 @@ interrupted_command() {
 	sleep 1
 	kill -INT "$pid"
 	wait "$waited"
-	equal 143 $? && perf_agrees && at_least 500 "$(said samples)" || return
+	equal 143 $? && perf_agrees && at_least 100 "$(said samples)" || return
 	! kill -0 "$(cat shell)" 2> /dev/null || no "the command still runs"
 }
 
@@ -286,14 +288,14 @@ stubborn_command() {
 
 killed_recorder() {
 	local n
-	background -a -e cpu-clock,kmem:mm_page_alloc
+	background -a -F 500 -e cpu-clock,sched:sched_process_fork
 	sleep 3.5
 	kill -KILL "$pid"
 	wait "$waited"
 	equal 137 $? || return
 	n=$(script -F pid | wc -l)
 	[ ! -s perf.err ] || no "perf script: $(cat perf.err)" || return
-	at_least 1000 "$n" || return
+	at_least 500 "$n" || return
 	"$ctl" report -i f.data > report 2> err || return
 	grep -q '^# it was cut short' report || no "$(tail -n 3 report)"
 }
@@ -365,7 +367,8 @@ refused() {
 	record "$want" "$@" || return
 	equal 1 "$(grep -c '^lockheld-ctl: ' err)" || return
 	grep -q -- "$pattern" err || no "$(cat err)" || return
-	[ ! -e f.data ] && [ ! -e ran ] || no "it left something behind"
+	[ ! -e f.data ] || no "it left a file behind" || return
+	[ ! -e ran ] || no "the command ran"
 }
 
 refusals() {
@@ -512,11 +515,11 @@ check "the default event" recorded 1 -- sh -c "$busy"
 check "one event" recorded 5 -e page-faults -- ls / /usr/include
 check "several events" recorded 20 -e page-faults,cpu-clock -e cs -- sh -c "$busy"
 check "call chains" recorded 20 -g -e page-faults,cpu-clock -- sh -c "$busy"
-check "system-wide" recorded 50 -a -e page-faults,cpu-clock -- sh -c "$busy"
-check "system-wide with call chains" recorded 50 -a -g -e cpu-clock -- sh -c "$busy"
+check "system-wide" recorded 50 -a -m 1024 -e page-faults,cpu-clock -- sh -c "$busy"
+check "system-wide with call chains" recorded 50 -a -g -m 1024 -e cpu-clock -- sh -c "$busy"
 check "a tracepoint, with its fields" tracepoint_fields
 check "tracepoints and other events together" \
-	recorded 50 -a -g -e kmem:mm_page_alloc,sched:sched_switch,page-faults -- sh -c "$busy"
+	recorded 50 -a -g -m 1024 -e kmem:mm_page_alloc,sched:sched_switch,page-faults -- sh -c "$busy"
 check "one tracepoint twice" recorded 5 -e kmem:mm_page_alloc -e kmem:mm_page_alloc -- ls /
 check "no samples at all" recorded 0 -e alignment-faults -- true
 check "every event" fixed_period
