@@ -129,8 +129,8 @@ equal "events that only count are refused alone" "$?" 1
 equal "and that is said" "$(grep -c 'never takes a sample' "$tmp/err")" 1
 wait_until gone
 
-# One of two events has a filter: then the other gets none either.
-hold ss bash -c '"$ctl" add-filter "pid == 1" --fd ${EVENTS% *} &&
+# The second of two events has a filter: then the first gets none either.
+hold ss bash -c '"$ctl" add-filter "pid == 1" --fd ${EVENTS#* } &&
 	! "$ctl" add-filter "pid == 2" --pid $HOLDER && "$ctl" list --json' \
 	> "$tmp/out" 2> "$tmp/err"
 equal "add-filter is all or nothing" $? 0
