@@ -1,0 +1,90 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Does the collector notice what it must notice?
+
+set -u
+here=$(dirname "$(realpath "$0")")
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+count=0
+failures=0
+
+# equal NAME WANTED GOT
+equal()
+{
+	count=$((count + 1))
+	if [ "$2" = "$3" ]; then
+		echo "ok $count - $1"
+	else
+		failures=$((failures + 1))
+		echo "not ok $count - $1"
+		echo "# wanted '$2', got '$3'"
+	fi
+}
+
+# counts NAME STATUS TAP WANTED
+counts()
+{
+	equal "$1" "$4" "$(printf "%b" "$3" | awk -v status="$2" -f "$here/tap.awk" | paste -sd '|')"
+}
+
+echo "TAP version 13"
+counts "all passed" 0 'TAP version 13\n1..2\nok 1 - a\nok 2 - b\n' "2 0 0"
+counts "plan at the end" 0 'ok 1\nok 2\n1..2\n' "2 0 0"
+counts "a failure" 1 '1..2\nok 1 - a\nnot ok 2 - b\n' "1 1 0|not ok 2 - b"
+counts "a failure with exit status 0" 0 '1..1\nnot ok 1 - b\n' "0 1 0|not ok 1 - b"
+counts "all passed with exit status 1" 1 '1..1\nok 1\n' "1 1 0|ended with status 1"
+counts "a skip" 0 '1..2\nok 1\nok 2 - x # SKIP no such\n' "1 0 1"
+counts "all skipped" 4 '1..0 # SKIP not here\n' "0 0 1"
+counts "skipped without a word" 4 '' "0 0 1"
+counts "nothing printed" 0 '' "0 1 0|printed no result"
+counts "no plan" 0 'ok 1\n' "1 1 0|no plan for 1 results"
+counts "plan not met" 0 '1..2\nok 1\n' "1 1 0|planned 2 results, got 1"
+counts "plan exceeded" 0 '1..1\nok 1\nok 2\n' "2 1 0|planned 1 results, got 2"
+counts "killed in the middle" 139 '1..2\nok 1\n' "1 1 0|planned 2 results, got 1"
+counts "given up" 1 '1..2\nok 1\nBail out! disk full\nok 2\n' "2 1 0|Bail out! disk full"
+counts "subtests count for their test" 0 '1..1\n    1..2\n    ok 1\n    ok 2\nok 1 - sub\n' "2 0 0"
+counts "a failed subtest" 1 '1..1\n  1..2\n  ok 1\n  not ok 2 - in\nnot ok 1 - sub\n' "1 1 0|not ok 2 - in"
+counts "a test that fails after good subtests" 1 '1..1\n  1..1\n  ok 1\nnot ok 1 - sub\n' "1 1 0|not ok 1 - sub"
+counts "a plan of subtests not met" 0 '1..1\n  1..2\n  ok 1\nok 1 - sub\n' "1 1 0|planned 2 results, got 1"
+counts "other lines" 0 'okay\n# ok 9\n1..1\nok 1 - a\n' "1 0 0"
+
+# The runner, with a list of its own
+mkdir "$tmp/selftests"
+cp "$here/run_tests" "$here/tap.awk" "$tmp/selftests"
+cat > "$tmp/selftests/good" <<'TEST'
+#!/bin/sh
+echo 1..2; echo ok 1; echo 'ok 2 # SKIP not here'
+TEST
+cat > "$tmp/selftests/bad" <<'TEST'
+#!/bin/sh
+echo 1..1; echo not ok 1 - wrong; exit 1
+TEST
+cat > "$tmp/selftests/slow" <<'TEST'
+#!/bin/sh
+echo 1..1; sleep 20; echo ok 1
+TEST
+chmod +x "$tmp/selftests/"{good,bad,slow}
+
+# sums NAME STATUS LAST-LINE TEST...: of a list of these tests
+sums()
+{
+	local name=$1 status=$2 wanted=$3 got
+
+	shift 3
+	printf '%s host 2\n' "$@" > "$tmp/selftests/tests"
+	got=$("$tmp/selftests/run_tests" </dev/null 2>&1 | tail -n 1; echo "status ${PIPESTATUS[0]}")
+	equal "$name" "$wanted|status $status" "$(paste -sd '|' <<< "$got")"
+}
+
+sums "the sum of good tests" 0 "1 passed, 0 failed, 1 skipped" good
+sums "the sum with a bad one" 1 "2 passed, 1 failed, 2 skipped" good bad good
+sums "one that takes too long" 1 "1 passed, 1 failed, 1 skipped" good slow
+sums "one that is not there" 1 "1 passed, 1 failed, 1 skipped" good absent
+: > "$tmp/selftests/tests"
+got=$("$tmp/selftests/run_tests" </dev/null 2>&1)
+equal "an empty list is a failure" "1 0 passed, 0 failed, 0 skipped" "$? $(tail -n 1 <<< "$got")"
+
+echo "1..$count"
+[ "$failures" = 0 ]
