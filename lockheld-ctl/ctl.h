@@ -38,6 +38,9 @@ char *ctl_printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 char *ctl_vprintf(const char *fmt, va_list ap)
 	__attribute__((format(printf, 1, 0)));
 
+/* @s with its control bytes made blanks, for text that comes from elsewhere. */
+char *ctl_one_line(char *s);
+
 /* A whole decimal, octal or hex number in [0, max]; false if @s is not one. */
 bool ctl_number(const char *s, unsigned long long max,
 		unsigned long long *value);

@@ -34,7 +34,7 @@ static void read_comm(unsigned int pid, char *comm, size_t size)
 	fclose(f);
 }
 
-static void print_table(const struct lhnl_filter *filters, size_t n)
+static void print_table(struct lhnl_filter *filters, size_t n)
 {
 	char comm[32];
 	size_t i, k;
@@ -42,18 +42,18 @@ static void print_table(const struct lhnl_filter *filters, size_t n)
 	printf("%4s %6s  %-24s %12s %12s %12s %10s\n", "ID", "EVENTS", "OWNER",
 	       "EVALUATED", "PASSED", "DROPPED", "UNCERTAIN");
 	for (i = 0; i < n; i++) {
-		const struct lhnl_filter *f = &filters[i];
+		struct lhnl_filter *f = &filters[i];
 		char *owner;
 
 		read_comm(f->owner_pid, comm, sizeof(comm));
 		owner = ctl_printf("%u %s", f->owner_pid,
-				   *comm ? comm : "(ended)");
+				   *comm ? ctl_one_line(comm) : "(ended)");
 		printf("%4u %6u  %-24s %12llu %12llu %12llu %10llu\n", f->id,
 		       f->nr_events, owner, (unsigned long long)f->evaluated,
 		       (unsigned long long)f->passed,
 		       (unsigned long long)f->dropped,
 		       (unsigned long long)f->uncertain);
-		printf("     %s%s\n", f->text,
+		printf("     %s%s\n", ctl_one_line(f->text),
 		       f->flags & LOCKHELD_FILTER_PERSIST ?
 		       "  (stays without its owner)" : "");
 		for (k = 0; k < f->nr_terms; k++)

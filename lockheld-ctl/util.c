@@ -10,17 +10,33 @@
 
 #include "ctl.h"
 
+char *ctl_one_line(char *s)
+{
+	char *c;
+
+	for (c = s; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = ' ';
+	return s;
+}
+
+static void say(const char *prefix, const char *fmt, va_list ap)
+{
+	char *message = ctl_one_line(ctl_vprintf(fmt, ap));
+
+	/* What the verb has printed so far belongs before this. */
+	fflush(stdout);
+	fprintf(stderr, "lockheld-ctl: %s%s\n", prefix, message);
+	free(message);
+}
+
 int ctl_error(int status, const char *fmt, ...)
 {
 	va_list ap;
 
-	/* What the verb has printed so far belongs before its error. */
-	fflush(stdout);
-	fputs("lockheld-ctl: ", stderr);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	say("", fmt, ap);
 	va_end(ap);
-	fputc('\n', stderr);
 	return status;
 }
 
@@ -28,11 +44,9 @@ void ctl_warn(const char *fmt, ...)
 {
 	va_list ap;
 
-	fputs("lockheld-ctl: warning: ", stderr);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	say("warning: ", fmt, ap);
 	va_end(ap);
-	fputc('\n', stderr);
 }
 
 int ctl_bad_option(int opt, char **argv)
@@ -79,9 +93,11 @@ int ctl_json_option(int argc, char **argv, const char *usage, bool *json)
 
 static void *checked(void *p)
 {
-	if (!p)
-		exit(ctl_error(CTL_FAILED, "out of memory"));
-	return p;
+	if (p)
+		return p;
+	/* ctl_error() would need some. */
+	fputs("lockheld-ctl: out of memory\n", stderr);
+	exit(CTL_FAILED);
 }
 
 void *ctl_realloc(void *p, size_t n, size_t size)

@@ -72,5 +72,6 @@ expect 64 'the numbers of filters' del-filter 1 --all
 expect 64 "'0' is not the number" del-filter 0
 expect 64 'one verb at a time' help list check
 expect 64 "unknown verb 'x'" help x
+expect 64 "unknown verb 'x y'" $'x\ny'
 echo "1..$nr"
 exit $failed
