@@ -31,9 +31,9 @@ expect() {
 	[ ! -s "$tmp/out" ] || problem="$problem; output"
 	[ -z "$(ls -A)" ] || problem="$problem; left $(ls -A)"
 	if [ -z "$problem" ]; then
-		echo "ok $nr - $*"
+		echo "ok $nr - ${*//[[:cntrl:]]/ }"
 	else
-		echo "not ok $nr - $*"
+		echo "not ok $nr - ${*//[[:cntrl:]]/ }"
 		echo "# $problem"
 		sed 's/^/# /' "$tmp/out" "$tmp/err"
 		failed=1
