@@ -60,11 +60,37 @@ static bool read_line(const char *path, char *buf, int size)
 	return ok;
 }
 
+static bool has_cpu(const struct target *t, int cpu)
+{
+	size_t i;
+
+	for (i = 0; i < t->nr_cpus; i++)
+		if (t->cpus[i] == cpu)
+			return true;
+	return false;
+}
+
+static int wanted_cpus(struct target *t, const char *list,
+		       const struct target *online, const char *line)
+{
+	size_t i;
+
+	if (!parse_cpus(t, list))
+		return ctl_error(CTL_USAGE, "-C %s: not a list of CPUs such as 0-3,7",
+				 list);
+	for (i = 0; i < t->nr_cpus; i++)
+		if (!has_cpu(online, t->cpus[i]))
+			return ctl_error(CTL_USAGE, "-C %s: CPU %d is not on (these are: %.*s)",
+					 list, t->cpus[i],
+					 (int)strcspn(line, "\n"), line);
+	return CTL_DONE;
+}
+
 int target_cpus(struct target *t, const char *list)
 {
 	struct target online = { 0 };
 	char line[4096];
-	size_t i, j;
+	int status;
 
 	if (!read_line("/sys/devices/system/cpu/online", line, sizeof(line)) ||
 	    !parse_cpus(list ? &online : t, line))
@@ -72,20 +98,9 @@ int target_cpus(struct target *t, const char *list)
 				 "cannot tell which CPUs are on: /sys/devices/system/cpu/online cannot be read");
 	if (!list)
 		return CTL_DONE;
-	if (!parse_cpus(t, list))
-		return ctl_error(CTL_USAGE, "-C %s: not a list of CPUs such as 0-3,7",
-				 list);
-	for (i = 0; i < t->nr_cpus; i++) {
-		for (j = 0; j < online.nr_cpus; j++)
-			if (t->cpus[i] == online.cpus[j])
-				break;
-		if (j == online.nr_cpus)
-			return ctl_error(CTL_USAGE, "-C %s: CPU %d is not on (these are: %.*s)",
-					 list, t->cpus[i],
-					 (int)strcspn(line, "\n"), line);
-	}
+	status = wanted_cpus(t, list, &online, line);
 	target_free(&online);
-	return CTL_DONE;
+	return status;
 }
 
 int target_process(struct target *t, pid_t pid)

@@ -474,6 +474,7 @@ static void clean_up(struct recording *r)
 	workload_free(&r->work);
 	if (r->recorder.file)
 		pd_abandon(r->recorder.file);
+	recorder_free(&r->recorder);
 	ringset_free(&r->rings);
 	for (i = 0; i < r->nr_ev; i++)
 		evopen_close(&r->ev[i]);

@@ -302,8 +302,13 @@ int recorder_run(struct recorder *r)
 int recorder_finish(struct recorder *r)
 {
 	drain(r, true);
-	flush(r);
+	return flush(r);
+}
+
+void recorder_free(struct recorder *r)
+{
 	free(r->out);
+	free(r->held);
 	r->out = NULL;
-	return r->error;
+	r->held = NULL;
 }

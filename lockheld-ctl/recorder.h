@@ -49,5 +49,6 @@ int recorder_put(const struct perf_event_header *record, void *arg);
 int recorder_run(struct recorder *r);
 /* What is left in the rings, after the events were stopped. Return as above. */
 int recorder_finish(struct recorder *r);
+void recorder_free(struct recorder *r);
 
 #endif
