@@ -60,12 +60,9 @@ exits "--kallsyms without -k" 64 --kallsyms ksyms -e nest.so 1
 exits "help" 0 --help
 equal "a full disk is told" "1" \
 	"$("$symres" -e nest.so 1000 2>/dev/null >/dev/full; echo $?)"
-if [ "$(id -u)" = 0 ] && id nobody >/dev/null 2>&1; then
-	cp "$symres" /tmp/symres-nobody.$$
-	chmod 755 /tmp/symres-nobody.$$
-	su nobody -s /bin/sh -c "/tmp/symres-nobody.$$ -p 1 1" >/dev/null 2>&1
+if [ "$(id -u)" = 0 ]; then
+	as_nobody "$symres" -p 1 1 >/dev/null 2>&1
 	equal "another user's process: not possible here" 2 $?
-	rm -f /tmp/symres-nobody.$$
 else
 	skip "another user's process: not possible here" "not run as root"
 fi

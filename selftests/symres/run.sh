@@ -11,6 +11,7 @@ src=$here/../../symres
 # shellcheck disable=SC2034 # for sanitized.sh
 fuzz_seconds=${FUZZ_SECONDS:-5}
 tmp=$(mktemp -d)
+chmod 755 "$tmp"	# some tests are run as nobody
 started=()
 cleanup() {
 	local p
@@ -102,6 +103,10 @@ start() {
 	"$@" >/dev/null 2>&1 &
 	pid=$!
 	started+=("$pid")
+}
+
+as_nobody() {
+	setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
 }
 
 # Until the process runs the program and no longer the shell that began it.
