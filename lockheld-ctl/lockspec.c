@@ -57,11 +57,38 @@ static int find_next(const struct symres_sym *sym, void *arg)
 	return -ECANCELED;
 }
 
+struct names {
+	struct suggest *near;
+	unsigned long functions;
+	unsigned long variables;
+};
+
 static int offer(const struct symres_sym *sym, void *arg)
 {
-	if (sym->kind == SYMRES_KIND_DATA)
-		suggest_offer(arg, sym->name);
+	struct names *names = arg;
+
+	if (sym->kind == SYMRES_KIND_FUNC)
+		names->functions++;
+	if (sym->kind != SYMRES_KIND_DATA)
+		return 0;
+	names->variables++;
+	suggest_offer(names->near, sym->name);
 	return 0;
+}
+
+static int no_such_name(struct symres *symbols, struct suggest *near,
+			char **error)
+{
+	struct names names = { .near = near };
+
+	symres_find_kernel(symbols, NULL, offer, &names);
+	/* There are a few variables among the functions even then. */
+	if (!near->n && names.variables * 10 < names.functions) {
+		*error = ctl_strdup("the kernel's symbol table has functions only (CONFIG_KALLSYMS_ALL is not set): give the address of the lock");
+		return CTL_IMPOSSIBLE;
+	}
+	*error = ctl_strdup("the kernel has no such symbol");
+	return CTL_USAGE;
 }
 
 static int cannot_read(long err, char **error)
@@ -89,8 +116,7 @@ int lockspec_find(struct symres *symbols, const char *name,
 	if (ret < 0) {
 		status = cannot_read(ret, error);
 	} else if (!f.n) {
-		symres_find_kernel(symbols, NULL, offer, near);
-		*error = ctl_strdup("the kernel has no such symbol");
+		status = no_such_name(symbols, near, error);
 	} else if (f.n > 1) {
 		*error = ctl_printf("%u symbols have that name, write MODULE:NAME or the address of one: %s%s",
 				    f.n, f.list,

@@ -261,7 +261,7 @@ static bool lock_symbol(struct expr *e, struct ast *call, struct ast_span at,
 	hint = suggest_text(&near);
 	if (status)
 		expr_error(e, status, at, "lock '%.60s': %s%s", name, error,
-			   hint);
+			   status == CTL_USAGE ? hint : "");
 	else
 		call->insn.arg = LOCKHELD_SPEC_ADDR;
 	call->insn.imm = status ? 0 : addr;

@@ -34,7 +34,7 @@ program() {
 		-I"$top/selftests/host/include" \
 		$(pkg-config --cflags $libs) -o "$build/$name" "$@" \
 		"$folder"/*.o "$top/symres/build/libsymres.a" \
-		$(pkg-config --libs $libs) -lz
+		$(pkg-config --libs $libs) -lz -llzma -liberty
 }
 
 make -s -C "$top/symres" > /dev/null
