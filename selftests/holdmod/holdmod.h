@@ -154,6 +154,7 @@ struct hm_actor {
 /* What a tick says; also an entry of the log. */
 struct hm_record {
 	u64 seq;
+	u64 time;		/* local_clock() */
 	u64 held_ns;		/* since the innermost lock was taken */
 	u64 addr;		/* innermost lock held, or the one waited for */
 	u32 scenario;

@@ -16,34 +16,34 @@ TRACE_EVENT(tick,
 
 	TP_STRUCT__entry(
 		__field(u64, seq)
-		__field(u64, addr)
+		__field(u64, lock)
 		__field(u64, held_ns)
 		__field(u32, scenario)
 		__field(u8, truth)
 		__field(u8, family)
 		__field(u8, mode)
-		__field(u8, depth)
+		__field(u8, nheld)
 		__field(u8, context)
 		__field(u8, source)
 	),
 
 	TP_fast_assign(
 		__entry->seq = rec->seq;
-		__entry->addr = rec->addr;
+		__entry->lock = rec->addr;
 		__entry->held_ns = rec->held_ns;
 		__entry->scenario = rec->scenario;
 		__entry->truth = rec->truth;
 		__entry->family = rec->family;
 		__entry->mode = rec->mode;
-		__entry->depth = rec->depth;
+		__entry->nheld = rec->depth;
 		__entry->context = rec->context;
 		__entry->source = rec->source;
 	),
 
-	TP_printk("seq=%llu scenario=%u truth=%u family=%u mode=%u addr=0x%llx depth=%u context=%u source=%u held_ns=%llu",
+	TP_printk("seq=%llu scenario=%u truth=%u family=%u mode=%u lock=0x%llx nheld=%u context=%u source=%u held_ns=%llu",
 		  __entry->seq, __entry->scenario, __entry->truth,
-		  __entry->family, __entry->mode, __entry->addr,
-		  __entry->depth, __entry->context, __entry->source,
+		  __entry->family, __entry->mode, __entry->lock,
+		  __entry->nheld, __entry->context, __entry->source,
 		  __entry->held_ns)
 );
 

@@ -15,7 +15,7 @@
 
 #define NR_ACTORS	64
 #define NR_POSTS	32
-#define PATIENCE_NS	(30 * NSEC_PER_SEC)
+#define PATIENCE_NS	(10 * NSEC_PER_SEC)
 #define IRQ_DELAY_NS	(20 * NSEC_PER_USEC)
 
 static struct hm_actor actors[NR_ACTORS];

@@ -78,7 +78,7 @@ static void describe(struct hm_record *rec, const struct hm_actor *actor)
 		rec->addr = (unsigned long)hold->addr;
 		rec->family = hold->lock->family;
 		rec->mode = hold->mode;
-		rec->held_ns = local_clock() - hold->taken;
+		rec->held_ns = rec->time - hold->taken;
 	}
 }
 
@@ -94,6 +94,7 @@ int hm_tick(struct hm_actor *actor, enum hm_context context,
 	rec = &ticks[seq - 1];
 	memset(rec, 0, sizeof(*rec));
 	rec->seq = seq;
+	rec->time = local_clock();
 	rec->scenario = actor->scenario;
 	rec->tid = actor->task->pid;
 	rec->cpu = raw_smp_processor_id();
@@ -269,8 +270,9 @@ static void log_stop(struct seq_file *m, void *v)
 }
 
 /*
- * SEQ SCENARIO CPU TID CONTEXT SOURCE DEPTH WANTS HELD: WANTS is LOCK:MODE, HELD
- * a list of LOCK:MODE@CONTEXT, outermost first, and "-" is none.
+ * SEQ SCENARIO CPU TID CONTEXT SOURCE DEPTH WANTS HELD TIME: WANTS is LOCK:MODE,
+ * HELD a list of LOCK:MODE@CONTEXT, outermost first, and "-" is none; TIME is
+ * local_clock().
  */
 static int ticks_show(struct seq_file *m, void *v)
 {
@@ -292,7 +294,7 @@ static int ticks_show(struct seq_file *m, void *v)
 			   hm_locks[rec->held[i].lock].name,
 			   mode_names[rec->held[i].mode],
 			   context_names[rec->held[i].context]);
-	seq_putc(m, '\n');
+	seq_printf(m, " %llu\n", rec->time);
 	return 0;
 }
 

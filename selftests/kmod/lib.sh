@@ -1,0 +1,363 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# For the tests of this folder, which source it. They run as root on a machine
+# whose kernel can load the two modules (selftests/vm/run makes one). Where
+# things are can be said with
+#   LOCKHELD_KO   lockheld.ko       HOLDMOD_KO  holdmod.ko
+#   LOCKHELD_CTL  lockheld-ctl      TEST_TOOLS  folder with the compiled helpers
+
+here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
+repo=$(dirname "$(dirname "$here")")
+: "${LOCKHELD_KO:=$repo/kmod/lockheld.ko}"
+: "${HOLDMOD_KO:=$repo/selftests/holdmod/holdmod.ko}"
+: "${LOCKHELD_CTL:=$repo/lockheld-ctl/lockheld-ctl}"
+: "${TEST_TOOLS:=$here/build}"
+
+export hm_dir=/sys/kernel/debug/holdmod
+tmp=$(mktemp -d) || exit 1
+tests=0
+failed=0
+
+# ---- results ----
+
+diag()
+{
+	local line
+
+	printf '%s\n' "$*" | while IFS= read -r line; do
+		printf '# %s\n' "$line"
+	done
+}
+
+# ok NAME; not_ok NAME [WHY]
+ok()
+{
+	echo "ok $((++tests)) - $1"
+}
+
+not_ok()
+{
+	echo "not ok $((++tests)) - $1"
+	failed=$((failed + 1))
+	[ -z "${2:-}" ] || diag "$2"
+}
+
+skip()
+{
+	echo "ok $((++tests)) - $1 # SKIP $2"
+}
+
+skip_all()
+{
+	echo "1..0 # SKIP $1"
+	exit 4
+}
+
+# check NAME COMMAND...: the command must succeed
+check()
+{
+	local name=$1 out
+
+	shift
+	if out=$("$@" 2>&1); then
+		ok "$name"
+	else
+		not_ok "$name" "'$*' ended with $?: $out"
+	fi
+}
+
+# equal NAME IS SHOULD
+equal()
+{
+	if [ "$2" = "$3" ]; then
+		ok "$1"
+	else
+		not_ok "$1" "is '$2', should be '$3'"
+	fi
+}
+
+# at_least NAME IS SHOULD
+at_least()
+{
+	if [ "$2" -ge "$3" ]; then
+		ok "$1"
+	else
+		not_ok "$1" "is $2, should be at least $3"
+	fi
+}
+
+# refused NAME STATUS WORDS COMMAND...: it must end with STATUS and one line on
+# standard error that has WORDS (an extended regular expression) in it
+refused()
+{
+	local name=$1 status=$2 words=$3 err is
+
+	shift 3
+	err=$("$@" 2>&1 > /dev/null)
+	is=$?
+	if [ "$is" != "$status" ]; then
+		not_ok "$name" "status $is, should be $status: $err"
+	elif [ "$(printf '%s\n' "$err" | wc -l)" != 1 ]; then
+		not_ok "$name" "more than one line: $err"
+	elif ! printf '%s' "$err" | grep -qE -- "$words"; then
+		not_ok "$name" "no '$words' in: $err"
+	else
+		ok "$name"
+	fi
+}
+
+# part_of_this PROGRAM [ARGUMENT...]: a test of its own, whose results are added
+part_of_this()
+{
+	local line good=0
+
+	"$@" > "$tmp/part" 2>&1 || good=$?
+	while IFS= read -r line; do
+		case $line in
+		"ok "*) ok "${line#* - }" ;;
+		"not ok "*) not_ok "${line#* - }" ;;
+		TAP* | 1..*) ;;
+		"# "*) echo "$line" ;;
+		*) not_ok "$1: $line" ;;
+		esac
+	done < "$tmp/part"
+	grep -q '^1[.][.]' "$tmp/part" || not_ok "$1" "ended with status $good"
+}
+
+# ---- modules ----
+
+loaded()
+{
+	grep -q "^$1 " /proc/modules
+}
+
+module_users()
+{
+	awk -v name="$1" '$1 == name { print $3 }' /proc/modules
+}
+
+# The module does not go while a filter is being taken down, which takes the
+# kernel a moment after the socket is closed
+unload()
+{
+	local i
+
+	for i in $(seq 50); do
+		rmmod "$1" 2> /dev/null && return 0
+		sleep 0.1
+	done
+	rmmod "$1"
+}
+
+setup()
+{
+	echo "TAP version 13"
+	[ "$(id -u)" = 0 ] || skip_all "not root"
+	insmod "$LOCKHELD_KO" || exit 1
+	insmod "$HOLDMOD_KO" || exit 1
+}
+
+# Says how it went and ends the test. The modules must go: nothing may be left.
+finish()
+{
+	check "holdmod is unloaded" unload holdmod
+	check "lockheld is unloaded" unload lockheld
+	echo "1..$tests"
+	[ "$failed" = 0 ] || exit 1
+	exit 0
+}
+
+cleanup()
+{
+	loaded holdmod && unload holdmod
+	loaded lockheld && unload lockheld
+	rm -rf "$tmp"
+}
+trap cleanup EXIT
+
+# ---- processes ----
+
+# until_true COMMAND...: waits for the command to succeed, half a minute at most
+until_true()
+{
+	local i
+
+	for i in $(seq 150); do
+		"$@" > /dev/null 2>&1 && return 0
+		sleep 0.2
+	done
+	return 1
+}
+
+nr_filters()
+{
+	"$LOCKHELD_CTL" list --json | grep -o '"id"' | wc -l
+}
+
+filters_are()
+{
+	[ "$(nr_filters)" = "$1" ]
+}
+
+# Probes that are placed now
+nr_hooks()
+{
+	grep -c . /sys/kernel/debug/kprobes/list
+}
+
+# ---- holdmod ----
+
+# Runs a script of holdmod. Scripts that must be at work at the same time are
+# run in the background: hm ... & hm ... & wait. It must come in one write, and
+# the shell writes line by line.
+hm()
+{
+	local script="scenario ${scene:-0}; $*"
+
+	printf '%s' "${script//$'\n'/;}" > "$hm_dir/run"
+}
+export -f hm
+
+hm_reset()
+{
+	echo > "$hm_dir/reset"
+}
+
+hm_address()
+{
+	awk -v name="$1" '$1 == name { print $3 }' "$hm_dir/locks"
+}
+
+# hm_count WHAT WHICH
+hm_count()
+{
+	awk -v what="$1" -v which="$2" '$1 == what && $2 == which { print $3 }' \
+		"$hm_dir/counts"
+}
+
+# ---- recordings that are compared with holdmod's log ----
+
+declare -a names filters expects
+scene=0
+scenes=""
+targets=(-a)	# what the recorders are told to record
+
+# expect NAME FILTER CONDITION: the filter must keep those ticks for which the
+# condition, of awk, is true; see field_names for what it can speak of. Where it
+# is "any", holdmod cannot know.
+expect()
+{
+	names+=("$1")
+	filters+=("$2")
+	expects+=("$3")
+}
+
+# expect_none NAME FILTER: the filter must keep no tick
+expect_none()
+{
+	expect "$1" "$2" 0
+}
+
+# The words of a line of the log
+# shellcheck disable=SC2016 # for awk
+field_names='{ seq = $1; scenario = $2; cpu = $3; tid = $4; context = $5;
+	       source = $6; depth = $7; wants = $8; held = $9; time = $10 }'
+
+# scene NAME CODE: adds to what "compared" will run; the ticks of the scripts
+# that CODE runs have the scene's number as their scenario
+scene()
+{
+	diag "scene $((++scene)): $1"
+	scenes="$scenes
+export scene=$scene
+$2"
+}
+
+# Runs the scenes, in bash, under a recorder for each expectation
+recorded()
+{
+	local i
+	local -a command=(bash -c "$scenes")
+
+	for i in "${!filters[@]}"; do
+		command=("$LOCKHELD_CTL" record "${targets[@]}" -e holdmod:tick
+			 -c 1 -m 1024 --filter "${filters[i]}" -o "$tmp/$i.data" --
+			 "${command[@]}")
+	done
+	hm_reset
+	"${command[@]}" > "$tmp/recorded" 2>&1
+}
+
+# Reads the numbers of the ticks that a recording has, then the log; prints a
+# summary, then those that are wrong, of which too many would help nobody
+compare_program()
+{
+	cat <<-AWK
+	FILENAME == ARGV[1] {
+		if (\$1 ~ /=/) lost = \$2; else is[\$1]++
+		next
+	}
+	$field_names
+	{
+		should = $1
+		if (should == "any") next
+		should = should ? 1 : 0
+		wanted += should
+		kept += is[seq]
+		if (is[seq] + 0 == should) next
+		way = is[seq] < should ? "dropped" : "kept"
+		if (++wrong[way] <= 4)
+			example[++n] = "wrongly " way ": " \$0
+	}
+	END {
+		printf "%d wrongly dropped, %d wrongly kept, %s, ",
+			wrong["dropped"], wrong["kept"], lost
+		printf "%d of %d ticks to be kept\n", wanted, FNR
+		for (i = 1; i <= n; i++) print example[i]
+	}
+	AWK
+}
+
+compare()
+{
+	local i=$1 result right="0 wrongly dropped, 0 wrongly kept, lost=0"
+
+	if ! "$TEST_TOOLS/samples" -s "$tmp/$i.data" > "$tmp/$i.is"; then
+		not_ok "${names[i]}" "$(cat "$tmp/recorded")"
+		return
+	fi
+	result=$(awk "$(compare_program "${expects[i]}")" "$tmp/$i.is" \
+		     "$tmp/ticks")
+	case $result in
+	"$right, 0 of "*)
+		if [ "${expects[i]}" = 0 ]; then
+			ok "${names[i]}"
+		else
+			not_ok "${names[i]}" "holdmod fired no tick for this"
+		fi
+		;;
+	"$right, "*)
+		ok "${names[i]}: ${result#"$right, "}"
+		;;
+	*)
+		not_ok "${names[i]}" "$result"
+		;;
+	esac
+}
+
+# Every expectation is a test of the scenes; forgets both
+compared()
+{
+	local i
+
+	if ! recorded || grep -qE 'write error|^threads:' "$tmp/recorded"; then
+		not_ok "the scenes run" "$(cat "$tmp/recorded")"
+	fi
+	cat "$hm_dir/ticks" > "$tmp/ticks"
+	equal "no tick is missing in the log" "$(hm_count ticks lost)" 0
+	for i in "${!filters[@]}"; do
+		compare "$i"
+	done
+	names=() filters=() expects=() scenes="" scene=0
+}

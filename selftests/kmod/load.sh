@@ -1,0 +1,48 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# A thousand attach and detach cycles, and the module loaded and unloaded fifty
+# times, all while tasks take locks, fault pages in, fork and exit. What the
+# kernel's log says about it is part of the result, which the VM looks after.
+
+. "$(dirname "$0")/lib.sh"
+
+# A kernel with its debugging options on is much slower
+: "${CYCLES:=1000}" "${LOADS:=50}"
+setup
+
+part_of_this "$TEST_TOOLS/storm" "$CYCLES"
+equal "no filter is left" "$(nr_filters)" 0
+equal "no hook is left" "$(nr_hooks)" 0
+check "lockheld is unloaded" unload lockheld
+
+# Loads, records for a moment and unloads
+load_and_unload()
+{
+	insmod "$LOCKHELD_KO" || return
+	"$LOCKHELD_CTL" record -a -e page-faults -c 1 -o "$tmp/0.data" \
+		--filter "$1" -- sleep 0.02 || return
+	unload lockheld
+}
+
+for i in 1 2 3 4; do
+	hm 'repeat 1000000000; take mutex_lock mutex; take down_write rwsem
+	    busy 20; drop rwsem; take spin_lock spinlock; drop spinlock
+	    drop mutex; take read_lock rwlock; drop rwlock; sleep 100; end' &
+done
+lockers=$(jobs -p)
+expressions=('lock_held(mutex)' 'lock_held(rwsem:R) || lock_held(rwlock)'
+	     'lock_held(holdmod_mutex)' 'lock_held(spinlock)'
+	     'lock_held(mmap_lock) && depth > 0')
+bad=""
+for ((i = 0; i < LOADS; i++)); do
+	load_and_unload "${expressions[i % 5]}" > "$tmp/out" 2>&1 ||
+		bad="turn $i: $(cat "$tmp/out")"
+done
+equal "loaded and unloaded $LOADS times" "$bad" ""
+at_least "the load has run all the time" "$(jobs -r | wc -l)" 4
+# shellcheck disable=SC2086 # several numbers
+kill $lockers
+wait
+check "insmod once more" insmod "$LOCKHELD_KO"
+finish

@@ -1,0 +1,226 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What comes with a sample: the locks held, where and how long ago they were
+# taken, and the tracepoint's own fields as they were. And cpu-clock samples,
+# which no lock function's author put where they are.
+
+. "$(dirname "$0")/lib.sh"
+setup
+
+# ---- the record behind a sample ----
+
+# holdmod's functions by address, to find the one that an address lies in
+awk '$4 == "[holdmod]" && $2 ~ /[tT]/ { print $1, $3 }' /proc/kallsyms |
+	sort > "$tmp/functions"
+
+# Compares the locks listed in a recording with the log: LOG, then the numbers
+# and names of locks, then the samples. Prints what is wrong.
+# shellcheck disable=SC2016 # for awk
+check_record='
+function mode(m) { return m == 1 ? "R" : m == 2 ? "W" : "?" m }
+function context(c) { return c == 0 ? "task" : c == 1 ? "soft" : "hard" }
+function value(name,   i, part) {
+	for (i = 1; i <= NF; i++) {
+		split($i, part, "=")
+		if (part[1] == name) return part[2]
+	}
+	return ""
+}
+FILENAME == ARGV[1] { held[$1] = $9; ctx[$1] = $5; next }
+FILENAME == ARGV[2] { name[$3] = $1; family[$1] = $2; next }
+/^samples=/ { next }
+{
+	seq = value("seq")
+	n = split(value("locks"), lock, ",")
+	is = ""
+	for (i = 1; i <= n; i++) {
+		split(lock[i], f, "/")
+		is = is (i > 1 ? "," : "") name[f[1]] ":" mode(f[3]) "@" \
+		     context(f[4])
+		if (kind[f[2]] != family[name[f[1]]])
+			print "seq " seq ": family " f[2] " of " name[f[1]]
+	}
+	if (is != held[seq])
+		print "seq " seq ": " is " should be " held[seq]
+	if (context(value("lockctx")) != ctx[seq])
+		print "seq " seq ": context " value("lockctx") \
+		      " should be " ctx[seq]
+	if (value("nheld") != n + value("omitted"))
+		print "seq " seq ": " n " locks and " value("omitted") \
+		      " omitted, of " value("nheld")
+	# The tick tells since when the lock taken last is held
+	if (n && f[7] + 20000 < value("held_ns"))
+		print "seq " seq ": held_ns " f[7] " should be at least " \
+		      value("held_ns")
+	if (n && f[7] > 60000000000)
+		print "seq " seq ": held_ns " f[7]
+	seen++
+}
+BEGIN { kind[1] = "mutex"; kind[2] = "rwsem"; kind[3] = "spinlock"
+	kind[4] = "rwlock" }
+END { if (seen + 0 < at_least) print "only " seen + 0 " samples" }'
+
+# record_is NAME AT_LEAST: of the recording just made
+record_is()
+{
+	equal "$1" "$(awk -v at_least="$2" "$check_record" "$tmp/ticks" \
+		"$hm_dir/locks" "$tmp/0.txt" | head -n 8)" ""
+}
+
+any="lock_held(mutex) || lock_held(rwsem) || lock_held(spinlock) ||
+     lock_held(rwlock)"
+
+# Ticks of a script, with the locks of all families recorded
+record()
+{
+	hm_reset
+	if ! "$LOCKHELD_CTL" record -a -g -e holdmod:tick -c 1 \
+	     -o "$tmp/0.data" --filter "${any//$'\n'/ }" -- \
+	     bash -c "hm '$1'" > "$tmp/out" 2>&1; then
+		not_ok "recording" "$(cat "$tmp/out")"
+	fi
+	cat "$hm_dir/ticks" > "$tmp/ticks"
+	"$TEST_TOOLS/samples" "$tmp/0.data" > "$tmp/0.txt"
+}
+
+record 'repeat 10; take mutex_lock mutex; tick 1; busy 300; tick 1
+	take down_write rwsem; tick 1; downgrade rwsem; tick 1
+	take read_lock obj3.rwlock; tick 1; take spin_lock spinlock; busy 100
+	tick 1; hard; tick 1; take spin_lock hard_spinlock; tick 1; busy 50
+	tick 1; drop hard_spinlock; end; tick 1; soft
+	take read_lock soft_rwlock; tick 1; drop soft_rwlock; tick 1; end
+	drop obj3.rwlock; tick 1; drop spinlock; tick 1; drop mutex; tick 1
+	drop rwsem; tick 1; end'
+record_is "locks, modes, contexts and times" 120
+
+script=""
+for i in $(seq 0 15); do
+	script="$script take mutex_lock obj$i.mutex; tick 1;"
+done
+record "$script take down_read rwsem; tick 1; take spin_lock spinlock; tick 1
+	drop spinlock; drop rwsem;
+	$(for i in $(seq 0 15); do echo "drop obj$i.mutex;"; done)"
+equal "16 locks are listed in order" \
+      "$(awk -v at_least=16 "$check_record" "$tmp/ticks" "$hm_dir/locks" \
+		<(grep -v ' nheld=1[78] ' "$tmp/0.txt") | head -n 8)" ""
+equal "of more, the count is right" \
+      "$(sed -n 's/.* nheld=\(1[78]\) .* omitted=\([0-9]*\) .*/\1 \2/p' \
+		"$tmp/0.txt" | tr '\n' ,)" "17 1,18 2,"
+
+# Which of the locks made the term true
+hm_reset
+"$LOCKHELD_CTL" record -a -e holdmod:tick -c 1 -o "$tmp/0.data" \
+	--filter 'lock_held(rwsem:R) && !lock_held(spinlock)' -- bash -c "
+	hm 'take mutex_lock mutex; take down_read rwsem; tick 3
+	    take down_write obj2.rwsem; tick 3; drop obj2.rwsem; drop rwsem
+	    drop mutex'" > "$tmp/out" 2>&1
+"$TEST_TOOLS/samples" "$tmp/0.data" > "$tmp/0.txt"
+rwsem=$(hm_address rwsem)
+equal "the lock that matched is marked, and no other" \
+      "$(sed -n 's/.* locks=//p' "$tmp/0.txt" | tr , '\n' |
+	 awk -F/ '{ print $1, $5 % 2 }' | sort | uniq -c |
+	 awk -v a="$rwsem" '$2 == a { yes += $3 * $1; n += $1 }
+			    $2 != a { no += $3 } END { print n, yes, no + 0 }')" \
+      "6 6 0"
+
+# Owner words: no hook, so neither a place nor a time
+hm_reset
+"$LOCKHELD_CTL" record -a -e holdmod:tick -c 1 -o "$tmp/0.data" \
+	--filter 'lock_held(holdmod_mutex) || lock_held(holdmod_rwsem:W)' -- \
+	bash -c "hm 'take mutex_lock mutex; tick 2; take down_write rwsem
+		     tick 3; drop mutex; tick 4; drop rwsem; tick 5'" \
+	> "$tmp/out" 2>&1
+"$TEST_TOOLS/samples" "$tmp/0.data" > "$tmp/0.txt"
+mutex=$(hm_address mutex)
+sed -n 's/.* locks=//p' "$tmp/0.txt" | tr , '\n' > "$tmp/owned"
+equal "a mutex seen by its owner word" \
+      "$(grep -cx "$mutex/1/2/0/3/0x0/0" "$tmp/owned")" 5
+equal "an rwsem seen by its owner word" \
+      "$(grep -cx "$rwsem/2/2/0/3/0x0/0" "$tmp/owned")" 7
+equal "and no other" "$(wc -l < "$tmp/owned")" 12
+
+# ---- where a lock was taken ----
+
+ops=$(awk '$1 == "taken" && $2 !~ /_not_/ { print $2 }' "$hm_dir/counts")
+lock_of()
+{
+	case $1 in
+	*mutex*) echo mutex ;;
+	down*) echo rwsem ;;
+	*spin* | atomic*) echo spinlock ;;
+	*) echo rwlock ;;
+	esac
+}
+script=""
+number=0
+: > "$tmp/wanted"
+for op in $ops; do
+	lock=$(lock_of "$op")
+	script="$script scenario $((++number)); take $op $lock; tick 2
+		drop $lock;"
+	echo "$number take_$op" >> "$tmp/wanted"
+done
+record "$script"
+sed -n 's/.* scenario=\([0-9]*\) .* locks=[^ ]*\/\(0x[0-9a-f]*\)\/[0-9]*$/\1 \2/p' \
+	"$tmp/0.txt" | sort -u > "$tmp/places"
+# The kernel's atomic_dec_and_lock() takes the spinlock, not its caller
+wrong=$(awk '
+	FILENAME == ARGV[1] { start[++n] = "0x" $1; name[n] = $2; next }
+	FILENAME == ARGV[2] { wanted[$1] = $2; next }
+	{
+		is = ""
+		for (i = 1; i <= n; i++)
+			if (length(start[i]) == length($2) && start[i] < $2)
+				is = name[i]
+		if (wanted[$1] ~ /_dec_and_lock/) { places++; next }
+		if (is != wanted[$1] && !(wanted[$1] ~ /atomic/ && is ~ /^dec_/))
+			print $2, "is in", is ", should be", wanted[$1]
+		places++
+	}
+	END { print places, "places" }' \
+	"$tmp/functions" "$tmp/wanted" "$tmp/places")
+equal "every lock was taken in the function that took it" "$wrong" \
+      "$number places"
+
+# ---- the tracepoint's own fields, as perf shows them ----
+
+perf script -i "$tmp/0.data" -F trace 2> "$tmp/out" |
+	sed -n 's/^ *seq=\([0-9]*\) scenario=\([0-9]*\) truth=1 .* nheld=1 .*/\1 \2/p' \
+	> "$tmp/perf"
+equal "perf script shows what holdmod put in" \
+      "$(awk '$9 != "-" { print $1, $2 }' "$tmp/ticks" | sort |
+	 diff - <(sort "$tmp/perf") | head -n 5)" ""
+equal "perf script has no complaint" \
+      "$(grep -v "^'trace' not valid\|^\$" "$tmp/out")" ""
+
+# ---- cpu-clock, with holdmod's times of each hold ----
+
+# A sample that was kept lies between the call of a lock function and the end
+# of the release; one of each hold that is long enough is there
+for spec in mutex:mutex_lock rwsem:down_read spinlock:spin_lock \
+	    rwlock:write_lock; do
+	IFS=: read -r lock op <<< "$spec"
+	hm_reset
+	"$LOCKHELD_CTL" record -e cpu-clock -F 1000 -o "$tmp/0.data" \
+		--filter "lock_held(holdmod_$lock)" -- bash -c "
+		hm 'repeat 10; busy 10000; take $op $lock; busy 30000
+		    drop $lock; end'" > "$tmp/out" 2>&1
+	cat "$hm_dir/holds" > "$tmp/holds"
+	"$TEST_TOOLS/samples" "$tmp/0.data" > "$tmp/0.txt"
+	result=$(sed -n 's/.* time=\([0-9]*\) .*/\1/p' "$tmp/0.txt" |
+		awk 'FILENAME == ARGV[1] { from[++n] = $3; to[n] = $6; next }
+		{
+			for (i = 1; i <= n; i++)
+				if ($1 >= from[i] && $1 <= to[i]) break
+			if (i > n) outside++
+			else if (!had[i]++) holds++
+		}
+		END { print outside + 0, "outside,", holds + 0, "of", n }' \
+		"$tmp/holds" -)
+	equal "cpu-clock while $lock is held" "$result" "0 outside, 10 of 10"
+	equal "the lock is in each sample, $lock" \
+	      "$(grep -c "locks=[^ ]*$(hm_address "$lock")/" "$tmp/0.txt")" \
+	      "$(grep -c ' time=' "$tmp/0.txt")"
+done
+finish
