@@ -10,14 +10,13 @@
 #include <string.h>
 #include <inttypes.h>
 
-#include "symres.h"
-
-enum status { DONE = 0, FAILED = 1, NOT_HERE = 2, USAGE = 64 };
+#include "cmd.h"
 
 struct lookup {
 	const char *file;
 	pid_t pid;
-	bool kernel, offsets, verbose;
+	bool kernel, offsets, verbose, batch;
+	struct format format;
 	struct symres *s;
 	struct symres_maps *maps;
 	enum status status;
@@ -28,6 +27,7 @@ static const char usage_text[] =
 "usage: symres [lookup] [-fov] -e FILE [ADDRESS...]\n"
 "       symres [lookup] [-fv] -p PID [ADDRESS...]\n"
 "       symres [lookup] [-fv] -k [--kallsyms FILE] [ADDRESS...]\n"
+"       symres [lookup] --batch [--offset-in-symbol]\n"
 "Prints NAME+0xOFFSET, or ?? where no name is known, for each address.\n"
 "Addresses are hexadecimal, 0x or not; without any, lines of standard input.\n"
 "  -e FILE          addresses of an ELF file, as in its symbol table\n"
@@ -37,12 +37,21 @@ static const char usage_text[] =
 "  --kallsyms FILE  kernel symbols to use, in place of /proc/kallsyms\n"
 "  --debug-dir DIRS where separate debug files are, in place of\n"
 "                   /usr/lib/debug; several with colons between them\n"
+"  --batch          read lines PATH<tab>ADDRESS, or PATH<tab>OFFSET<tab>ADDRESS\n"
+"                   whose OFFSET is not used; print names alone\n"
+"  --offset-in-symbol\n"
+"                   with --batch, NAME+0xOFFSET\n"
+"  --root DIR       files, and debug files by default, are below DIR\n"
+"  --policy honest  rather no name than a wrong one; the default\n"
+"  --policy perf    the names that perf's rules give\n"
+"  -C, --demangle   C++ and Rust names as they were written\n"
+"  --json           all that is known, an object on each line\n"
 "  -v               say on standard error why an address has no name\n"
 "  -f               print names; always so, accepted for addr2line's users\n"
 "  -h, --help       this text\n"
 "  -V, --version    the version\n";
 
-static __attribute__((format(printf, 1, 2))) void complain(const char *fmt, ...)
+void complain(const char *fmt, ...)
 {
 	va_list ap;
 
@@ -60,7 +69,7 @@ static void failed(struct lookup *l, enum status status)
 		l->status = status;
 }
 
-static bool parse_address(const char *s, uint64_t *addr)
+bool parse_address(const char *s, uint64_t *addr)
 {
 	char *end;
 
@@ -147,10 +156,7 @@ static void lookup_one(struct lookup *l, const char *text)
 		ret = symres_lookup_offset(l->s, l->file, addr, &sym);
 	else
 		ret = symres_lookup_file(l->s, l->file, addr, &sym);
-	if (ret > 0)
-		printf("%s+0x%" PRIx64 "\n", sym.name, sym.offset);
-	else
-		puts("??");
+	print_answer(&l->format, l->file, addr, ret, &sym);
 	if (ret < 0) {
 		complain("0x%" PRIx64 ": %s", addr, strerror(-ret));
 		failed(l, FAILED);
@@ -219,13 +225,26 @@ static bool parse_pid(const char *s, pid_t *pid)
 	return !errno && end != s && !*end && v > 0 && v == *pid;
 }
 
+static bool parse_policy(const char *s, uint32_t *policy)
+{
+	*policy = strcmp(s, "perf") ? SYMRES_POLICY_HONEST : SYMRES_POLICY_PERF;
+	return !strcmp(s, "perf") || !strcmp(s, "honest");
+}
+
 static int cmd_lookup(int argc, char **argv)
 {
-	enum { OPT_KALLSYMS = 256, OPT_DEBUG_DIR };
+	enum { OPT_KALLSYMS = 256, OPT_DEBUG_DIR, OPT_BATCH, OPT_OFFSET,
+	       OPT_ROOT, OPT_POLICY, OPT_JSON };
 	static const struct option options[] = {
 		{ "offsets", no_argument, NULL, 'o' },
 		{ "kallsyms", required_argument, NULL, OPT_KALLSYMS },
 		{ "debug-dir", required_argument, NULL, OPT_DEBUG_DIR },
+		{ "batch", no_argument, NULL, OPT_BATCH },
+		{ "offset-in-symbol", no_argument, NULL, OPT_OFFSET },
+		{ "root", required_argument, NULL, OPT_ROOT },
+		{ "policy", required_argument, NULL, OPT_POLICY },
+		{ "demangle", no_argument, NULL, 'C' },
+		{ "json", no_argument, NULL, OPT_JSON },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' },
 		{ NULL, 0, NULL, 0 },
@@ -235,7 +254,7 @@ static int cmd_lookup(int argc, char **argv)
 	uint64_t addr;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "e:op:kvfhV", options, NULL)) != -1)
+	while ((c = getopt_long(argc, argv, "e:op:kvfChV", options, NULL)) != -1)
 		switch (c) {
 		case 'e':
 			l.file = optarg;
@@ -257,6 +276,26 @@ static int cmd_lookup(int argc, char **argv)
 		case OPT_DEBUG_DIR:
 			opts.debug_dirs = optarg;
 			break;
+		case OPT_BATCH:
+			l.batch = true;
+			break;
+		case OPT_OFFSET:
+			l.format.offset = true;
+			break;
+		case OPT_ROOT:
+			opts.root = optarg;
+			break;
+		case OPT_POLICY:
+			if (!parse_policy(optarg, &opts.policy))
+				return refuse("'%s' is not a policy: honest or perf",
+					      optarg);
+			break;
+		case OPT_JSON:
+			l.format.json = true;
+			break;
+		case 'C':
+			opts.demangle = 1;
+			break;
 		case 'v':
 			l.verbose = true;
 			break;
@@ -272,8 +311,15 @@ static int cmd_lookup(int argc, char **argv)
 			fputs("Try 'symres --help'.\n", stderr);
 			return USAGE;
 		}
-	if ((l.file != NULL) + (l.pid != 0) + l.kernel != 1)
-		return refuse("%s", "say one of -e FILE, -p PID and -k");
+	if ((l.file != NULL) + (l.pid != 0) + l.kernel + l.batch != 1)
+		return refuse("%s", "say one of -e FILE, -p PID, -k and --batch");
+	if (l.format.offset && !l.batch)
+		return refuse("%s", "--offset-in-symbol needs --batch");
+	if (l.batch && optind < argc)
+		return refuse("'%s': --batch reads standard input", argv[optind]);
+	if (opts.root && !l.file && !l.batch)
+		return refuse("%s", "--root needs -e FILE or --batch");
+	l.format.offset |= !l.batch;
 	if (l.offsets && !l.file)
 		return refuse("%s", "-o needs -e FILE");
 	if (opts.kallsyms && !l.kernel)
@@ -286,7 +332,9 @@ static int cmd_lookup(int argc, char **argv)
 	if (!l.status) {
 		for (int i = optind; i < argc; i++)
 			lookup_one(&l, argv[i]);
-		if (optind == argc)
+		if (l.batch)
+			failed(&l, lookup_batch(l.s, &l.format));
+		else if (optind == argc)
 			lookup_lines(&l);
 	}
 	symres_maps_close(l.maps);

@@ -145,9 +145,24 @@ static int each_dir(struct file *f, const char *dirs, const char *real,
 	return ret;
 }
 
-/* Opens f->debug if there is one. 0, or -ENOMEM. */
-int debugfile_find(struct file *f, const char *debug_dirs)
+/* Debug directories are below the root too: what is left is the file's place. */
+static char *real_dir(const struct file *f, const char *root)
 {
+	char *real = realpath(f->dir, NULL);
+	char *top = real && root ? realpath(root, NULL) : NULL;
+	size_t len = top ? strlen(top) : 0;
+
+	if (len > 1 && !strncmp(real, top, len) &&
+	    (real[len] == '/' || !real[len]))
+		memmove(real, real + len, strlen(real + len) + 1);
+	free(top);
+	return real;
+}
+
+/* Opens f->debug if there is one. 0, or -ENOMEM. */
+int debugfile_find(struct file *f, const struct symres *s)
+{
+	const char *debug_dirs = s->debug_dirs;
 	struct link link;
 	char *real = NULL;
 	int ret = 0;
@@ -160,7 +175,7 @@ int debugfile_find(struct file *f, const char *debug_dirs)
 	if (!ret && link.name[0] && f->dir) {
 		ret = beside(f, &link);
 		if (f->dir_is_real)
-			real = realpath(f->dir, NULL);
+			real = real_dir(f, s->root);
 		if (!ret && real)
 			ret = each_dir(f, debug_dirs, real, &link);
 	}

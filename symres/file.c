@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* An ELF file: which of its symbols count, and what they are called. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,8 +27,10 @@ void file_free(struct file *f)
 {
 	elf_close(&f->elf);
 	elf_close(&f->debug);
+	elf_close(&f->mini);
 	input_close(&f->in);
 	input_close(&f->debug_in);
+	input_close(&f->mini_in);
 	free(f->dir);
 	free(f->plt.v);
 	index_free(&f->index);
@@ -44,11 +47,9 @@ static struct symtab *tab_of(struct file *f, uint32_t ref)
 	return NULL;
 }
 
-/* Labels that tools put into code and data; they name nothing. */
-static bool is_tool_label(const struct elf *elf, const char *name)
+/* Marks between code and data. */
+static bool is_mapping_symbol(const struct elf *elf, const char *name)
 {
-	if (!strncmp(name, ".L", 2))
-		return true;
 	switch (elf->ehdr.e_machine) {
 	case EM_ARM:
 	case EM_AARCH64:
@@ -56,6 +57,12 @@ static bool is_tool_label(const struct elf *elf, const char *name)
 		return name[0] == '$' && name[1] && strchr("adtx", name[1]);
 	}
 	return false;
+}
+
+/* Labels that tools put into code and data; they name nothing. */
+static bool is_tool_label(const struct elf *elf, const char *name)
+{
+	return !strncmp(name, ".L", 2) || is_mapping_symbol(elf, name);
 }
 
 /* @xindex: the section's number where it is too big for the symbol. */
@@ -79,6 +86,69 @@ static const GElf_Shdr *section_of(const struct elf *elf, const GElf_Sym *sym,
 	    sym->st_value - sh->sh_addr >= sh->sh_size)
 		return NULL;
 	return sh;
+}
+
+/* perf's measure: what is between sections counts, odd numbers do not. */
+static const GElf_Shdr *perf_section_of(const struct elf *elf,
+					const GElf_Sym *sym, uint32_t xindex)
+{
+	uint32_t at = sym->st_shndx == SHN_XINDEX ? xindex : sym->st_shndx;
+
+	if (at == SHN_UNDEF || at >= elf->nshdr ||
+	    (at >= SHN_LORESERVE && sym->st_shndx != SHN_XINDEX) ||
+	    !(elf->shdr[at].sh_flags & SHF_ALLOC))
+		return NULL;
+	return &elf->shdr[at];
+}
+
+/* perf takes labels where a section says "text" or "data" in its name. */
+static bool perf_takes_labels(const struct elf *elf, const GElf_Shdr *sh)
+{
+	const GElf_Shdr *names = &elf->shdr[elf->shstrndx];
+	char name[64] = "";
+	uint64_t n;
+
+	if (elf->shstrndx >= elf->nshdr || sh->sh_name >= names->sh_size ||
+	    !elf_extent_ok(elf, names->sh_offset, names->sh_size))
+		return false;
+	n = names->sh_size - sh->sh_name;
+	if (n > sizeof(name) - 1)
+		n = sizeof(name) - 1;
+	return !input_read(elf->in, names->sh_offset + sh->sh_name, name, n) &&
+	       (strstr(name, "text") || strstr(name, "data"));
+}
+
+static bool perf_classify(const struct elf *elf, struct symtab *t,
+			  const GElf_Sym *sym, uint32_t xindex,
+			  struct text *name, struct range *r)
+{
+	unsigned int type = GELF_ST_TYPE(sym->st_info);
+	unsigned int bind = GELF_ST_BIND(sym->st_info);
+	const GElf_Shdr *sh = perf_section_of(elf, sym, xindex);
+
+	if (!sh || !sym->st_name || sym->st_name >= t->str.size)
+		return false;
+	if (type == STT_NOTYPE) {
+		if (GELF_ST_VISIBILITY(sym->st_other) == STV_HIDDEN ||
+		    GELF_ST_VISIBILITY(sym->st_other) == STV_INTERNAL ||
+		    !perf_takes_labels(elf, sh) ||
+		    strings_get(&t->str, sym->st_name, name) ||
+		    is_mapping_symbol(elf, name->s))
+			return false;
+	} else if (type != STT_FUNC && type != STT_GNU_IFUNC &&
+		   type != STT_OBJECT) {
+		return false;
+	}
+	r->start = sym->st_value;
+	if (elf->ehdr.e_machine == EM_ARM && type == STT_FUNC)
+		r->start &= ~(uint64_t)1;
+	r->end = r->start + sym->st_size;
+	if (r->end < r->start)
+		r->end = UINT64_MAX;
+	r->name = sym->st_name;
+	r->rank = (uint8_t)(!!sym->st_size << 3 | (type != STT_NOTYPE) << 2 |
+			    (bind != STB_WEAK) << 1 | (bind == STB_GLOBAL));
+	return true;
 }
 
 static uint8_t rank_of(const GElf_Sym *sym)
@@ -112,6 +182,7 @@ static bool classify(const struct elf *elf, struct symtab *t,
 			     sym->st_size : room);
 	if (r->end < r->start)
 		r->end = UINT64_MAX;
+	r->name = sym->st_name;
 	r->rank = rank_of(sym);
 	r->exact_only = false;
 	switch (type) {
@@ -141,7 +212,7 @@ static bool classify(const struct elf *elf, struct symtab *t,
 }
 
 /* All of a table that reads well; the rest is as if it were not there. */
-static int collect(const struct elf *elf, struct symtab *t,
+static int collect(const struct elf *elf, struct symtab *t, bool perf,
 		   struct range_list *l, struct text *name)
 {
 	enum { WINDOW = 1024 };
@@ -158,7 +229,10 @@ static int collect(const struct elf *elf, struct symtab *t,
 		for (uint32_t i = 0; i < n && !ret; i++) {
 			struct range r = { .ref = t->first + at + i };
 
-			if (classify(elf, t, &syms[i], xindex[i], name, &r))
+			if (perf ? perf_classify(elf, t, &syms[i], xindex[i],
+						 name, &r) :
+				   classify(elf, t, &syms[i], xindex[i], name,
+					    &r))
 				ret = range_push(l, &r);
 		}
 		at += n;
@@ -198,10 +272,118 @@ static int better_name(void *arg, uint32_t a, uint32_t b)
 	return ret ? ret : (a < b ? 1 : -1);
 }
 
-static int collect_plt(struct file *f, struct range_list *l)
+static uint64_t name_key(void *arg, const struct range *r)
 {
-	int ret = plt_read(&f->plt, &f->elf,
-			   f->dynsym ? f->dynsym->count : 0);
+	struct name_pair *p = arg;
+	struct symtab *t = tab_of(p->f, r->ref);
+
+	if (!t || strings_get(&t->str, r->name, &p->a))
+		return 0;
+	if (p->f->demangle && text_demangle(&p->a))
+		return 0;
+	return perf_name_key(p->a.s);
+}
+
+/* Stubs without a name of their own: by the function that is resolved there. */
+struct resolver {
+	uint64_t addr;
+	struct range best;	/* empty: none yet */
+	bool ifunc;		/* it is known as one */
+};
+
+static int compare_resolvers(const void *va, const void *vb)
+{
+	const struct resolver *a = va, *b = vb;
+
+	return a->addr < b->addr ? -1 : a->addr > b->addr;
+}
+
+static bool is_ifunc(struct file *f, uint32_t ref)
+{
+	struct symtab *t = tab_of(f, ref);
+	GElf_Sym sym;
+
+	return t && !symtab_read(t, ref - t->first, 1, &sym) &&
+	       GELF_ST_TYPE(sym.st_info) == STT_GNU_IFUNC;
+}
+
+/* perf names it as it would name the resolver; the rest of us want the IFUNC. */
+static void resolver_offer(struct file *f, bool perf, struct resolver *to,
+			   const struct range *r, struct name_pair *names)
+{
+	bool ifunc = is_ifunc(f, r->ref);
+	bool first = to->best.end == 0;
+	uint64_t a, b;
+
+	if (!perf && !ifunc)
+		return;
+	to->ifunc |= ifunc;
+	if (!first && to->best.rank > r->rank)
+		return;
+	if (!first && to->best.rank == r->rank) {
+		a = name_key(names, &to->best);
+		b = name_key(names, r);
+		if (a > b || (a == b && to->best.ref < r->ref))
+			return;
+	}
+	to->best = *r;
+	to->best.end = 1;
+}
+
+static int name_resolvers(struct file *f, bool perf, const struct range_list *l,
+			  struct name_pair *names)
+{
+	struct resolver *v, *hit;
+	bool demangle = f->demangle;
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->plt.n; i++)
+		n += f->plt.v[i].kind == PLT_IRELATIVE;
+	if (!n)
+		return 0;
+	v = calloc(n, sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	n = 0;
+	for (size_t i = 0; i < f->plt.n; i++)
+		if (f->plt.v[i].kind == PLT_IRELATIVE)
+			v[n++].addr = f->plt.v[i].target;
+	qsort(v, n, sizeof(*v), compare_resolvers);
+	for (size_t i = 1, last = 0; i <= n; i++)
+		if (i == n)
+			n = last + 1;
+		else if (v[i].addr != v[last].addr)
+			v[++last] = v[i];
+	f->demangle = false;	/* stubs are named by stored names */
+	for (size_t i = 0; i < l->n; i++) {
+		struct resolver key = { .addr = l->v[i].start };
+
+		hit = bsearch(&key, v, n, sizeof(*v), compare_resolvers);
+		if (hit)
+			resolver_offer(f, perf, hit, &l->v[i], names);
+	}
+	f->demangle = demangle;
+	for (size_t i = 0; i < f->plt.n; i++) {
+		struct plt_slot *stub = &f->plt.v[i];
+		struct resolver key = { .addr = stub->target };
+
+		if (stub->kind != PLT_IRELATIVE)
+			continue;
+		hit = bsearch(&key, v, n, sizeof(*v), compare_resolvers);
+		if (hit && hit->ifunc) {
+			stub->sym = hit->best.ref;
+			continue;
+		}
+		/* perf counts it all the same; its place it knows. */
+		stub->kind = PLT_UNKNOWN;
+	}
+	free(v);
+	return 0;
+}
+
+static int collect_plt(struct file *f, bool perf, struct range_list *l)
+{
+	int ret = 0;
 
 	for (size_t i = 0; i < f->plt.n && !ret; i++) {
 		uint64_t end = f->plt.v[i].addr + f->plt.v[i].size;
@@ -213,38 +395,65 @@ static int collect_plt(struct file *f, struct range_list *l)
 			.rank = UINT8_MAX,
 		};
 
-		if (end > r.start)
+		if (end > r.start && (perf || f->plt.v[i].kind != PLT_UNKNOWN))
 			ret = range_push(l, &r);
 	}
 	return ret;
 }
 
 static int add_table(struct file *f, const struct elf *elf, uint32_t type,
-		     enum symres_source source, struct range_list *l,
-		     struct text *name)
+		     enum symres_source source, bool perf,
+		     struct range_list *l, struct text *name)
 {
 	struct symtab *t = &f->tab[f->ntab];
+	int ret;
 
 	if (symtab_find(t, elf, type, source))
 		return 0;
 	if (t->count > INT32_MAX - f->plt_first)
 		return 0;
 	t->first = f->plt_first;
+	t->str.keep_version = perf;
 	f->plt_first += t->count;
 	f->ntab++;
 	if (source == SYMRES_SOURCE_DYNSYM)
 		f->dynsym = t;
-	return collect(elf, t, l, name);
+	strings_cache(&t->str);
+	ret = collect(elf, t, perf, l, name);
+	return ret;
 }
 
 /*
- * Reads every table once. All three are merged: a stripped program's debug file
- * may lack what .dynsym has, and some keep part of their .symtab.
+ * All tables are merged: a stripped program's debug file may lack what .dynsym
+ * has, and some keep part of their .symtab. perf takes one .symtab and .dynsym.
  */
-int file_index(struct file *f, const char *debug_dirs)
+static int add_tables(struct file *f, bool perf, struct range_list *l,
+		      struct text *name)
+{
+	int ret = 0;
+
+	if (f->debug.in)
+		ret = add_table(f, &f->debug, SHT_SYMTAB, SYMRES_SOURCE_DEBUG,
+				perf, l, name);
+	if (!ret && (!perf || !f->ntab))
+		ret = add_table(f, &f->elf, SHT_SYMTAB, SYMRES_SOURCE_SYMTAB,
+				perf, l, name);
+	if (!ret && !f->ntab)
+		ret = minidebug_open(f);
+	if (!ret && f->mini.in)
+		ret = add_table(f, &f->mini, SHT_SYMTAB, SYMRES_SOURCE_MINI,
+				perf, l, name);
+	if (!ret)
+		ret = add_table(f, &f->elf, SHT_DYNSYM, SYMRES_SOURCE_DYNSYM,
+				perf, l, name);
+	return ret;
+}
+
+/* Reads every table once. */
+int file_index(struct file *f, const struct symres *s)
 {
 	struct name_pair names = { .f = f };
-	struct range_list l = { 0 };
+	struct range_list l = { 0 }, stubs = { 0 };
 	struct text name = { 0 };
 	int ret;
 
@@ -254,49 +463,74 @@ int file_index(struct file *f, const char *debug_dirs)
 		f->miss = SYMRES_MISS_CHANGED;
 		return 0;
 	}
-	ret = debugfile_find(f, debug_dirs);
+	f->demangle = s->demangle;
+	ret = debugfile_find(f, s);
 	if (!ret)
-		ret = add_table(f, &f->elf, SHT_SYMTAB, SYMRES_SOURCE_SYMTAB,
-				&l, &name);
-	if (!ret && f->debug.in)
-		ret = add_table(f, &f->debug, SHT_SYMTAB, SYMRES_SOURCE_DEBUG,
-				&l, &name);
+		ret = add_tables(f, s->perf, &l, &name);
 	if (!ret)
-		ret = add_table(f, &f->elf, SHT_DYNSYM, SYMRES_SOURCE_DYNSYM,
-				&l, &name);
+		ret = plt_read(&f->plt, &f->elf, f->dynsym ? f->dynsym->count : 0,
+			       s->perf);
 	if (!ret)
-		ret = collect_plt(f, &l);
-	if (!ret && !l.n)
+		ret = name_resolvers(f, s->perf, &l, &names);
+	if (!ret)
+		ret = collect_plt(f, s->perf, s->perf ? &stubs : &l);
+	if (!ret && !l.n && !stubs.n)
 		f->miss = SYMRES_MISS_NO_SYMBOLS;
-	if (!ret)
+	if (!ret && s->perf)
+		ret = perf_to_index(&l, &stubs, &f->index, name_key, &names);
+	else if (!ret)
 		ret = ranges_to_index(&l, &f->index, better_name, &names);
 	f->indexed = !ret;
+	for (unsigned int i = 0; i < f->ntab; i++)
+		strings_uncache(&f->tab[i].str);
 	elf_free_sections(&f->elf);
 	elf_free_sections(&f->debug);
+	elf_free_sections(&f->mini);
 	free(names.a.s);
 	free(names.b.s);
 	free(name.s);
 	free(l.v);
+	free(stubs.v);
 	return ret;
+}
+
+/* The stored name of a symbol, wherever it is. */
+static int stored_name(struct symtab *t, uint32_t at, struct text *name)
+{
+	GElf_Sym s;
+	int ret = symtab_read(t, at, 1, &s);
+
+	return ret ? ret : strings_get(&t->str, s.st_name, name);
 }
 
 static int name_stub(struct file *f, const struct plt_slot *slot,
 		     struct text *name, struct symres_sym *sym)
 {
-	GElf_Sym s;
-	int ret;
+	struct symtab *t;
+	int ret = -ENOENT;
 
 	sym->addr = slot->addr;
 	sym->sym_size = slot->size;
 	sym->source = SYMRES_SOURCE_PLT;
 	sym->kind = SYMRES_KIND_FUNC;
-	if (!slot->sym) {
+	switch (slot->kind) {
+	case PLT_SECTION:
 		sym->name = ".plt";
 		return 0;
+	case PLT_DYNSYM:
+		ret = stored_name(f->dynsym, slot->sym, name);
+		break;
+	case PLT_IRELATIVE:
+		t = tab_of(f, slot->sym);
+		if (t)
+			ret = stored_name(t, slot->sym - t->first, name);
+		break;
+	case PLT_UNKNOWN:
+		ret = text_reserve(name, sizeof("offset_0x") + 16);
+		if (!ret)
+			sprintf(name->s, "offset_0x%" PRIx64, slot->offset);
+		break;
 	}
-	ret = symtab_read(f->dynsym, slot->sym, 1, &s);
-	if (!ret)
-		ret = strings_get(&f->dynsym->str, s.st_name, name);
 	if (!ret)
 		ret = text_reserve(name, strlen(name->s) + sizeof("@plt"));
 	if (ret)
@@ -365,5 +599,10 @@ int file_name(struct file *f, uint64_t addr, struct text *name,
 	if (ret)
 		return sym_miss(sym, SYMRES_MISS_NO_FILE, -ret);
 	sym->offset = addr - sym->addr;
+	if (f->demangle && sym->name == name->s) {
+		if (text_demangle(name))
+			return -ENOMEM;
+		sym->name = name->s;
+	}
 	return 1;
 }

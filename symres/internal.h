@@ -78,9 +78,11 @@ bool elf_offset_to_addr(const struct elf *elf, uint64_t off, uint64_t *addr);
 struct strings {
 	struct input *in;
 	uint64_t off, size;	/* size ends with the last NUL */
+	bool keep_version;	/* "f@@V2" is not f */
 	uint64_t at;		/* window now in buf */
 	size_t len;
 	char buf[4096];
+	struct strings_cache *cache;	/* while all names are asked for */
 };
 
 struct symtab {
@@ -110,6 +112,8 @@ struct text {
 };
 
 int text_reserve(struct text *t, size_t room);
+void strings_cache(struct strings *str);
+void strings_uncache(struct strings *str);
 int strings_get(struct strings *str, uint64_t at, struct text *out);
 
 /* --- index.c: disjoint ranges, searched --- */
@@ -148,6 +152,7 @@ enum layer {
 struct range {
 	uint64_t start, end;
 	uint32_t ref;
+	uint32_t name;		/* where its name is in the string table */
 	uint8_t layer;
 	uint8_t rank;		/* among equal ranges the highest wins */
 	bool exact_only;	/* sizeless and known to be incomplete */
@@ -162,15 +167,36 @@ struct range_list {
 typedef int (*better_fn)(void *arg, uint32_t a, uint32_t b);
 
 int range_push(struct range_list *l, const struct range *r);
+int ranges_sweep(struct range_list *l, struct index *ix);
 int ranges_to_index(struct range_list *l, struct index *ix, better_fn better,
 		    void *arg);
 int compare_names(const char *a, const char *b);
 
+/* --- perf.c: the same by perf's rules --- */
+
+/* What the name of a symbol is worth; the more the better. */
+typedef uint64_t (*name_key_fn)(void *arg, const struct range *r);
+
+uint64_t perf_name_key(const char *name);
+int perf_to_index(struct range_list *l, struct range_list *stubs,
+		  struct index *ix, name_key_fn key, void *arg);
+
 /* --- plt.c --- */
+
+enum plt_kind {
+	PLT_SECTION,		/* the way to the resolver */
+	PLT_DYNSYM,		/* calls symbol number @sym of .dynsym */
+	PLT_IRELATIVE,		/* calls what the code at @target chooses; that
+				 * is symbol @sym of the file */
+	PLT_UNKNOWN,		/* known by its place alone */
+};
 
 struct plt_slot {
 	uint64_t addr, size;
-	uint32_t sym;		/* in .dynsym; 0: the section .plt itself */
+	uint64_t target;
+	uint64_t offset;	/* its own, in the file */
+	uint32_t sym;
+	enum plt_kind kind;
 };
 
 struct plt {
@@ -178,14 +204,15 @@ struct plt {
 	size_t n, room;
 };
 
-int plt_read(struct plt *plt, const struct elf *elf, uint32_t ndynsym);
+int plt_read(struct plt *plt, const struct elf *elf, uint32_t ndynsym,
+	     bool perf);
 
 /* --- file.c: an ELF file with everything that names its addresses --- */
 
 struct file {
 	struct file *next;
-	struct input in, debug_in;
-	struct elf elf, debug;
+	struct input in, debug_in, mini_in;
+	struct elf elf, debug, mini;
 	char *dir;		/* where its companions are looked for */
 	bool dir_is_real;	/* dir means the same to realpath() */
 	enum symres_miss miss;	/* set: nothing in it can be named */
@@ -194,9 +221,10 @@ struct file {
 	unsigned char build_id[SYMRES_BUILD_ID_MAX];
 	size_t build_id_len;
 	bool indexed;
-	struct symtab tab[3];
+	struct symtab tab[4];
 	unsigned int ntab;
 	struct symtab *dynsym;
+	bool demangle;
 	struct plt plt;
 	uint32_t plt_first;
 	struct index index;
@@ -204,13 +232,21 @@ struct file {
 
 void file_load(struct file *f);
 void file_free(struct file *f);
-int file_index(struct file *f, const char *debug_dirs);
+int file_index(struct file *f, const struct symres *s);
 int file_name(struct file *f, uint64_t addr, struct text *name,
 	      struct symres_sym *sym);
 
 /* --- debugfile.c --- */
 
-int debugfile_find(struct file *f, const char *debug_dirs);
+int debugfile_find(struct file *f, const struct symres *s);
+
+/* --- minidebug.c --- */
+
+int minidebug_open(struct file *f);
+
+/* --- demangle.c --- */
+
+int text_demangle(struct text *name);
 
 /* --- session.c --- */
 
@@ -226,6 +262,8 @@ struct place {
 
 struct symres {
 	char *debug_dirs;
+	char *root;		/* NULL: none */
+	bool perf, demangle;
 	char *kallsyms;
 	struct input_pool pool;
 	struct file *files;

@@ -181,18 +181,12 @@ static int sweep_all(struct sweep *sw, struct range_list *l)
 	return ret ? ret : advance(sw, UINT64_MAX - 1);
 }
 
-/* Uses up the list's content. */
-int ranges_to_index(struct range_list *l, struct index *ix, better_fn better,
-		    void *arg)
+/* From ranges in order to an index: of those open, the last one begun wins. */
+int ranges_sweep(struct range_list *l, struct index *ix)
 {
 	struct sweep sw = { .ix = ix };
 	int ret = -ENOMEM;
 
-	if (!l->n)
-		return 0;
-	qsort(l->v, l->n, sizeof(*l->v), compare);
-	choose_aliases(l, better, arg);
-	end_sizeless(l);
 	for (int i = LAYER_BOUND + 1; i < LAYERS; i++) {
 		size_t n = 0;
 
@@ -207,4 +201,16 @@ out:
 	for (int i = 0; i < LAYERS; i++)
 		free(sw.stack[i]);
 	return ret;
+}
+
+/* Uses up the list's content. */
+int ranges_to_index(struct range_list *l, struct index *ix, better_fn better,
+		    void *arg)
+{
+	if (!l->n)
+		return 0;
+	qsort(l->v, l->n, sizeof(*l->v), compare);
+	choose_aliases(l, better, arg);
+	end_sizeless(l);
+	return ranges_sweep(l, ix);
 }

@@ -44,6 +44,7 @@ const char *symres_source_str(enum symres_source source)
 		[SYMRES_SOURCE_DEBUG] = "debug",
 		[SYMRES_SOURCE_PLT] = "plt",
 		[SYMRES_SOURCE_KALLSYMS] = "kallsyms",
+		[SYMRES_SOURCE_MINI] = "minidebug",
 	};
 
 	return (size_t)source < sizeof(text) / sizeof(*text) ? text[source] :
@@ -65,11 +66,25 @@ int symres_open(struct symres **out, const struct symres_opts *opts)
 		return -EINVAL;
 	if (!opts)
 		opts = &none;
+	if (opts->policy > SYMRES_POLICY_PERF)
+		return -EINVAL;
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return -ENOMEM;
-	s->debug_dirs = strdup(opts->debug_dirs ? opts->debug_dirs :
-						  "/usr/lib/debug");
+	s->perf = opts->policy == SYMRES_POLICY_PERF;
+	s->demangle = opts->demangle;
+	if (opts->root && *opts->root) {
+		s->root = strdup(opts->root);
+		if (!s->root) {
+			symres_close(s);
+			return -ENOMEM;
+		}
+	}
+	if (opts->debug_dirs)
+		s->debug_dirs = strdup(opts->debug_dirs);
+	else
+		s->debug_dirs = path_join(s->root ? s->root : "", "",
+					  "/usr/lib/debug");
 	s->kallsyms = strdup(opts->kallsyms ? opts->kallsyms :
 					      "/proc/kallsyms");
 	if (!s->debug_dirs || !s->kallsyms) {
@@ -99,6 +114,7 @@ void symres_close(struct symres *s)
 	}
 	kernel_free(s->kernel);
 	free(s->debug_dirs);
+	free(s->root);
 	free(s->kallsyms);
 	free(s->name.s);
 	free(s);
@@ -163,6 +179,7 @@ int place_open(struct symres *s, struct place *pl, const char *path,
 		return -ENOMEM;
 	ret = input_open(&f->in, &s->pool, path);
 	f->debug_in.fd = -1;
+	f->mini_in.fd = -1;
 	if (ret) {
 		pl->miss = SYMRES_MISS_NO_FILE;
 		pl->err = -ret;
@@ -198,6 +215,7 @@ int place_memory(struct symres *s, struct place *pl, unsigned char *mem,
 	}
 	input_from_memory(&f->in, mem, size);
 	f->debug_in.fd = -1;
+	f->mini_in.fd = -1;
 	file_load(f);
 	session_add(s, pl, f);
 	return 0;
@@ -205,10 +223,10 @@ int place_memory(struct symres *s, struct place *pl, unsigned char *mem,
 
 static int place_fill(struct symres *s, struct place *pl)
 {
-	const char *slash = strrchr(pl->path, '/');
+	const char *slash;
+	char *path, *dir;
 	unsigned char *mem;
 	size_t size;
-	char *dir;
 	int ret;
 
 	if (!strcmp(pl->path, "[vdso]")) {
@@ -219,10 +237,16 @@ static int place_fill(struct symres *s, struct place *pl)
 		pl->err = -ret;
 		return ret == -ENOMEM ? ret : 0;
 	}
-	dir = slash ? strndup(pl->path, slash > pl->path ?
-			      (size_t)(slash - pl->path) : 1) : strdup(".");
-	ret = dir ? place_open(s, pl, pl->path, dir, true) : -ENOMEM;
+	path = path_join(s->root ? s->root : "",
+			 s->root && *pl->path != '/' ? "/" : "", pl->path);
+	if (!path)
+		return -ENOMEM;
+	slash = strrchr(path, '/');
+	dir = slash ? strndup(path, slash > path ? (size_t)(slash - path) : 1) :
+		      strdup(".");
+	ret = dir ? place_open(s, pl, path, dir, true) : -ENOMEM;
 	free(dir);
+	free(path);
 	return ret;
 }
 
@@ -275,7 +299,7 @@ int place_name(struct symres *s, struct place *pl, uint64_t at, bool is_offset,
 		return sym_miss(sym, f->miss, f->err);
 	if (!mapped)
 		return sym_miss(sym, SYMRES_MISS_UNMAPPED, 0);
-	ret = file_index(f, s->debug_dirs);
+	ret = file_index(f, s);
 	if (ret)
 		return ret;
 	sym->flags |= f->flags;

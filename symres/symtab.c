@@ -142,6 +142,58 @@ int text_reserve(struct text *t, size_t room)
 }
 
 /*
+ * An index is made from names in no order; what is near to one that was read
+ * is kept meanwhile.
+ */
+enum { CACHE_BLOCK = 16 << 10, CACHE_BLOCKS = 128 };
+
+struct strings_cache {
+	uint64_t at[CACHE_BLOCKS];
+	size_t len[CACHE_BLOCKS];
+	char block[CACHE_BLOCKS][CACHE_BLOCK];
+};
+
+/* Without memory for it names are read one by one. */
+void strings_cache(struct strings *str)
+{
+	str->cache = calloc(1, sizeof(*str->cache));
+}
+
+void strings_uncache(struct strings *str)
+{
+	free(str->cache);
+	str->cache = NULL;
+}
+
+/* What is read at @at, and how far; at least one byte. */
+static int window(struct strings *str, uint64_t at, const char **from,
+		  size_t *n)
+{
+	struct strings_cache *c = str->cache;
+	uint64_t start = c ? at - at % CACHE_BLOCK : at;
+	size_t slot = c ? at / CACHE_BLOCK % CACHE_BLOCKS : 0;
+	uint64_t *now = c ? &c->at[slot] : &str->at;
+	size_t *len = c ? &c->len[slot] : &str->len;
+	char *buf = c ? c->block[slot] : str->buf;
+	size_t room = c ? CACHE_BLOCK : sizeof(str->buf);
+	int ret;
+
+	if (at < *now || at - *now >= *len) {
+		*len = 0;
+		if (room > str->size - start)
+			room = str->size - start;
+		ret = input_read(str->in, str->off + start, buf, room);
+		if (ret)
+			return ret;
+		*now = start;
+		*len = room;
+	}
+	*from = buf + (at - *now);
+	*n = *len - (at - *now);
+	return 0;
+}
+
+/*
  * The name at @at of the string table, without the version text that linkers
  * write into .symtab ("f@@V2" is f). 0, -ENOENT when there is no proper name,
  * or another error.
@@ -153,30 +205,21 @@ int strings_get(struct strings *str, uint64_t at, struct text *out)
 	int ret;
 
 	for (;;) {
-		char *nul;
+		const char *from, *nul;
 		size_t n;
 
 		if (at >= str->size)
 			return -ENOENT;
-		if (at < str->at || at - str->at >= str->len) {
-			str->len = 0;
-			n = sizeof(str->buf);
-			if (n > str->size - at)
-				n = str->size - at;
-			ret = input_read(str->in, str->off + at, str->buf, n);
-			if (ret)
-				return ret;
-			str->at = at;
-			str->len = n;
-		}
-		n = str->len - (at - str->at);
-		nul = memchr(str->buf + (at - str->at), 0, n);
+		ret = window(str, at, &from, &n);
+		if (ret)
+			return ret;
+		nul = memchr(from, 0, n);
 		if (nul)
-			n = (size_t)(nul - (str->buf + (at - str->at)));
+			n = (size_t)(nul - from);
 		ret = text_reserve(out, len + n + 1);
 		if (ret)
 			return ret;
-		memcpy(out->s + len, str->buf + (at - str->at), n);
+		memcpy(out->s + len, from, n);
 		len += n;
 		if (nul)
 			break;
@@ -187,7 +230,7 @@ int strings_get(struct strings *str, uint64_t at, struct text *out)
 	out->s[len] = 0;
 	if (!len)
 		return -ENOENT;
-	ver = strchr(out->s + 1, '@');
+	ver = str->keep_version ? NULL : strchr(out->s + 1, '@');
 	if (ver)
 		*ver = 0;
 	return 0;

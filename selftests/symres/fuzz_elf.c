@@ -24,14 +24,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct file *f = calloc(1, sizeof(*f));
 	unsigned char *mem = malloc(size ? size : 1);
+	struct symres s = { .debug_dirs = (char[]){ "" } };
 	struct text name = { 0 };
 	uint64_t addr;
+
+	/* The size chooses among the ways in, so that a corpus finds them all. */
+	s.perf = size & 1;
+	s.demangle = size & 2;
 
 	memcpy(mem, data, size);
 	input_from_memory(&f->in, mem, size);
 	f->debug_in.fd = -1;
+	f->mini_in.fd = -1;
 	file_load(f);
-	if (!f->miss && file_index(f, ""))
+	if (!f->miss && file_index(f, &s))
 		abort();
 	for (uint64_t at = 0; at < size && at < 1 << 16; at += 61)
 		if (elf_offset_to_addr(&f->elf, at, &addr))

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests of symres against files made here and now. TAP on standard output; exit
 # status 0: all passed, 1: not. Needs: gcc clang lld binutils libclang-rt-14-dev
-# libelf-dev zlib1g-dev pkg-config python3 man-db.
+# libelf-dev zlib1g-dev liblzma-dev libiberty-dev xz-utils pkg-config python3 man-db.
 set -u
 export LC_ALL=C
 
@@ -136,7 +136,7 @@ symres=$tmp/symres-src/build/symres
 }
 mkdir "$tmp/fx"
 cd "$tmp/fx" || exit 1
-for part in symbols debugfiles mappings kernel command package sanitized; do
+for part in symbols debugfiles mappings kernel command batch policies package sanitized; do
 	echo "# $part"
 	# shellcheck source=/dev/null
 	. "$here/$part.sh"

@@ -53,21 +53,24 @@ equal "sanitized: a process, no complaint" "" \
 	"$(grep -e Sanitizer -e 'runtime error' out)"
 
 # Different handles in different threads.
-lib_src=("$src"/{session,file,debugfile,elf,symtab,plt,ranges,index,input,maps,kernel}.c)
+lib_src=("$src"/{session,file,debugfile,elf,symtab,plt,ranges,index,input,maps,kernel,perf,minidebug,demangle}.c)
+libs="-lelf -lz -llzma -liberty"
+# shellcheck disable=SC2086
 must "builds with the thread sanitizer" clang -std=gnu11 -D_GNU_SOURCE -O1 -g -fsanitize=thread \
-	-I"$src/include" -o threads "$here/threads.c" "${lib_src[@]}" -lelf -lz -lpthread
+	-I"$src/include" -o threads "$here/threads.c" "${lib_src[@]}" $libs -lpthread
 must "handles in threads of their own" ./threads nest.so "$libc" ksyms2
 
 # Fuzzing, each target for some seconds from a small corpus.
 for target in elf kallsyms; do
+	# shellcheck disable=SC2086
 	must "builds the $target fuzzer" clang -std=gnu11 -D_GNU_SOURCE -O1 -g \
 		-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
 		-I"$src/include" -I"$src" -o fuzz_$target "$here/fuzz_$target.c" \
-		"${lib_src[@]}" -lelf -lz
+		"${lib_src[@]}" $libs
 	mkdir corpus_$target
 done
 cp nest.so sizeless.so gap.so p_ibt p_lld ver_s.so cor_*.so ./*-linux-gnu.so \
-	th.so a64.so app.debug link/app vdso.so corpus_elf/
+	th.so a64.so app.debug link/app vdso.so mini.so p_irel corpus_elf/
 cp ksyms ksyms2 hidden corpus_kallsyms/
 for target in elf kallsyms; do
 	if ./fuzz_$target -max_total_time="$fuzz_seconds" -max_len=65536 \

@@ -53,6 +53,19 @@ struct symres_opts {
 				 * files; NULL: /usr/lib/debug; "": none */
 	const char *kallsyms;	/* kernel symbols, read at the first kernel
 				 * look-up; NULL: /proc/kallsyms */
+	const char *root;	/* folder below which paths given to
+				 * symres_lookup_file() and the like are, and
+				 * then debug_dirs by default; NULL: none */
+	uint32_t policy;	/* enum symres_policy, for ELF files */
+	uint32_t demangle;	/* not 0: give C++ and Rust names as they were
+				 * written */
+};
+
+enum symres_policy {
+	SYMRES_POLICY_HONEST,	/* rather a miss than a wrong name */
+	SYMRES_POLICY_PERF,	/* what perf's rules say, to compare: a symbol
+				 * without size reaches to the next one, and
+				 * ELF version text is part of a name */
 };
 
 /*
@@ -74,6 +87,7 @@ enum symres_source {
 	SYMRES_SOURCE_DEBUG,	/* .symtab of a separate debug file */
 	SYMRES_SOURCE_PLT,	/* a stub that jumps to an imported function */
 	SYMRES_SOURCE_KALLSYMS,
+	SYMRES_SOURCE_MINI,	/* .symtab in the file's .gnu_debugdata */
 };
 
 /* What the symbol is. */

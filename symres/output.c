@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* One line for each answer, as text or as JSON. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd.h"
+
+/* Bytes of well-formed UTF-8 at @s, or 0. */
+static size_t utf8(const unsigned char *s)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t n = *s >= 0xf0 && *s < 0xf8 ? 4 : *s >= 0xe0 && *s < 0xf0 ? 3 :
+		   *s >= 0xc0 && *s < 0xe0 ? 2 : 0;
+	uint32_t c = *s & (0x7f >> n);
+
+	for (size_t i = 1; i < n; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		c = c << 6 | (s[i] & 0x3f);
+	}
+	if (!n || c < least[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+		return 0;
+	return n;
+}
+
+/* Names are bytes; those that are no text become lone surrogates. */
+static void json_string(const char *text)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	size_t n;
+
+	putchar('"');
+	for (; *s; s += n) {
+		n = 1;
+		if (*s == '"' || *s == '\\') {
+			printf("\\%c", *s);
+		} else if (*s < 0x20) {
+			printf("\\u%04x", *s);
+		} else if (*s < 0x80) {
+			putchar(*s);
+		} else if (utf8(s)) {
+			n = utf8(s);
+			fwrite(s, 1, n, stdout);
+		} else {
+			printf("\\udc%02x", *s);
+		}
+	}
+	putchar('"');
+}
+
+static void json_hex(const char *key, uint64_t v)
+{
+	printf(",\"%s\":\"0x%" PRIx64 "\"", key, v);
+}
+
+static void json_text(const char *key, const char *text)
+{
+	printf(",\"%s\":", key);
+	json_string(text);
+}
+
+static void print_json(const char *path, uint64_t addr, int ret,
+		       const struct symres_sym *sym)
+{
+	static const char *const kinds[] = {
+		[SYMRES_KIND_UNKNOWN] = "label", [SYMRES_KIND_FUNC] = "function",
+		[SYMRES_KIND_DATA] = "data", [SYMRES_KIND_ABS] = "number",
+	};
+
+	printf("{\"address\":\"0x%" PRIx64 "\"", addr);
+	if (path)
+		json_text("path", path);
+	if (ret < 0) {
+		json_text("error", strerror(-ret));
+		puts("}");
+		return;
+	}
+	if (sym->module)
+		json_text("module", sym->module);
+	if (sym->build_id_len) {
+		fputs(",\"build_id\":\"", stdout);
+		for (size_t i = 0; i < sym->build_id_len; i++)
+			printf("%02x", sym->build_id[i]);
+		putchar('"');
+	}
+	if (ret > 0) {
+		json_text("name", sym->name);
+		json_hex("start", sym->addr);
+		json_hex("offset", sym->offset);
+		json_hex("size", sym->sym_size);
+		json_text("source", symres_source_str(sym->source));
+		json_text("kind", kinds[sym->kind]);
+		printf(",\"approximate\":%s",
+		       sym->flags & SYMRES_F_APPROX ? "true" : "false");
+	} else {
+		json_text("miss", symres_miss_str(sym->miss));
+		if (sym->err)
+			json_text("error", strerror(sym->err));
+	}
+	puts("}");
+}
+
+void print_answer(const struct format *format, const char *path, uint64_t addr,
+		  int ret, const struct symres_sym *sym)
+{
+	if (format->json) {
+		print_json(path, addr, ret, sym);
+	} else if (ret <= 0) {
+		fputs_unlocked("??\n", stdout);
+	} else {
+		fputs_unlocked(sym->name, stdout);
+		if (format->offset)
+			printf("+0x%" PRIx64, sym->offset);
+		putchar_unlocked('\n');
+	}
+}

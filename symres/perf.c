@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The rules by which perf chooses among symbols, in place of those of ranges.c.
+ *
+ * One symbol is left of those that begin together. If it has no size, it
+ * reaches to the next one, the last of all to the end of the next page. Stubs
+ * come after that: they win where they begin, and a symbol that was made to
+ * reach over the first of them ends there. An address belongs to the nearest
+ * symbol before it that still holds it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+#define PERF_PAGE 4096
+
+/* Symbols in order of start, the better first; the name comes later. */
+static int compare(const void *va, const void *vb)
+{
+	const struct range *a = va, *b = vb;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	if (a->rank != b->rank)
+		return a->rank > b->rank ? -1 : 1;
+	return a->ref < b->ref ? -1 : a->ref > b->ref;
+}
+
+/*
+ * What a name is worth: fewer leading underscores, then its length, then no
+ * second name of a system call.
+ */
+uint64_t perf_name_key(const char *name)
+{
+	uint64_t under = strspn(name, "_"), len = strlen(name);
+	bool twin = !strncmp(name, "SyS", 3) || !strncmp(name, "compat_SyS", 10);
+
+	return (UINT32_MAX - under) << 32 | len << 1 | !twin;
+}
+
+/* Sorts, and leaves one symbol of those that begin together. */
+static void choose(struct range_list *l, name_key_fn key, void *arg)
+{
+	size_t out = 0;
+
+	qsort(l->v, l->n, sizeof(*l->v), compare);
+	for (size_t i = 0, j; i < l->n; i = j) {
+		struct range best = l->v[i];
+		uint64_t most = 0;
+
+		for (j = i + 1; j < l->n && l->v[j].start == best.start; j++) {
+			uint64_t k;
+
+			if (l->v[j].rank != l->v[i].rank)
+				continue;
+			if (j == i + 1)
+				most = key(arg, &l->v[i]);
+			k = key(arg, &l->v[j]);
+			if (k > most) {
+				most = k;
+				best = l->v[j];
+			}
+		}
+		l->v[out++] = best;
+	}
+	l->n = out;
+}
+
+static void extend(struct range_list *l, const struct range_list *stubs)
+{
+	uint64_t first = UINT64_MAX;
+
+	for (size_t i = 0; i < stubs->n; i++)
+		if (stubs->v[i].start < first)
+			first = stubs->v[i].start;
+	for (size_t i = 0; i < l->n; i++) {
+		struct range *r = &l->v[i];
+
+		if (r->end > r->start)
+			continue;
+		if (i + 1 < l->n)
+			r->end = l->v[i + 1].start;
+		else if (r->start < UINT64_MAX - 2 * PERF_PAGE)
+			r->end = (r->start + 2 * PERF_PAGE - 1) &
+				 ~(uint64_t)(PERF_PAGE - 1);
+		if (r->start < first && first < r->end)
+			r->end = first;
+	}
+}
+
+/* Uses up the content of both lists. */
+int perf_to_index(struct range_list *l, struct range_list *stubs,
+		  struct index *ix, name_key_fn key, void *arg)
+{
+	size_t out = 0;
+	int ret = 0;
+
+	if (l->n)
+		choose(l, key, arg);
+	extend(l, stubs);
+	for (size_t i = 0; i < stubs->n && !ret; i++) {
+		stubs->v[i].rank = UINT8_MAX;
+		ret = range_push(l, &stubs->v[i]);
+	}
+	if (ret || !l->n)
+		return ret;
+	qsort(l->v, l->n, sizeof(*l->v), compare);
+	for (size_t i = 0; i < l->n; i++)
+		if (!out || l->v[out - 1].start != l->v[i].start) {
+			l->v[out] = l->v[i];
+			l->v[out++].layer = LAYER_TYPED;
+		}
+	l->n = out;
+	return ranges_sweep(l, ix);
+}
