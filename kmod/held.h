@@ -5,7 +5,8 @@
  * A stack is changed only on the CPU it belongs to, by the code running there
  * and by the interrupts on top of it. An interrupt leaves what it found: it
  * pushes on top and pops what it pushed. So plain loads and stores in the
- * right order are enough, and the only barriers are the compiler's.
+ * right order are enough, and the only barriers are the compiler's. Others may
+ * mark as released what nobody will release any more.
  */
 #ifndef LH_HELD_H
 #define LH_HELD_H

@@ -12,7 +12,7 @@
 #include "lockheld.h"
 
 struct lh_extent lh_extents[LH_NR_FUNCS];
-/* Raised when a group is hooked anew: what was seen before is out of date. */
+/* Raised when a group's hooks go: what they have seen is out of date. */
 u16 lh_group_gen[LH_NR_GROUPS];
 
 static int func_err[LH_NR_FUNCS];
@@ -30,6 +30,11 @@ static u32 func_groups(unsigned int i)
 	if (func->verb == LH_DOWNGRADE)
 		return lh_groups_of(func->family, LOCKHELD_MODE_ANY);
 	return BIT(lh_group(func->family, func->mode));
+}
+
+static bool is_acquire(unsigned int i)
+{
+	return lh_funcs[i].verb == LH_ACQUIRE;
 }
 
 /* The kernel tells a function's size only as text: "name+0x0/0x40". */
@@ -147,14 +152,15 @@ static u32 active(void)
 	return mask;
 }
 
-static void remove_unwanted(u32 wanted)
+static void remove_unwanted(u32 wanted, bool acquires)
 {
 	/* Static, since this must not fail; under filters_lock of event.c. */
 	static struct lh_hook *gone[LH_NR_FUNCS];
 	unsigned int i, nr = 0;
 
 	for (i = 0; i < lh_nr_funcs; i++) {
-		if (!hooks[i] || (func_groups(i) & wanted))
+		if (!hooks[i] || (func_groups(i) & wanted) ||
+		    is_acquire(i) != acquires)
 			continue;
 		missed_before += lh_kprobe_missed(hooks[i]);
 		gone[nr++] = hooks[i];
@@ -170,15 +176,14 @@ static int install_wanted(u32 wanted, bool acquires)
 
 	for (i = 0; i < lh_nr_funcs; i++) {
 		const struct lh_func *func = &lh_funcs[i];
-		bool is_acquire = func->verb == LH_ACQUIRE;
 		bool by_return = func->ret == LH_RET_NONZERO ||
 				 !lh_wait_known();
 		struct lh_hook *hook;
 
 		if (hooks[i] || func_err[i] || !(func_groups(i) & wanted) ||
-		    is_acquire != acquires)
+		    is_acquire(i) != acquires)
 			continue;
-		hook = lh_kprobe_install(i, is_acquire && by_return);
+		hook = lh_kprobe_install(i, acquires && by_return);
 		if (IS_ERR(hook)) {
 			pr_warn("cannot hook %s: error %ld\n", func->name,
 				PTR_ERR(hook));
@@ -204,11 +209,8 @@ int lh_hooks_get(u32 mask)
 			return err;
 	}
 	for (group = 0; group < LH_NR_GROUPS; group++) {
-		if (!(mask & BIT(group)))
-			continue;
-		if (!users[group])
-			WRITE_ONCE(lh_group_gen[group], lh_group_gen[group] + 1);
-		WRITE_ONCE(users[group], users[group] + 1);
+		if (mask & BIT(group))
+			WRITE_ONCE(users[group], users[group] + 1);
 	}
 
 	/* A release that nobody waits for is harmless, a missed one is not. */
@@ -223,13 +225,29 @@ int lh_hooks_get(u32 mask)
 void lh_hooks_put(u32 mask)
 {
 	unsigned int group;
+	u32 gone = 0;
 
 	if (!mask)
 		return;
-	for (group = 0; group < LH_NR_GROUPS; group++)
-		WRITE_ONCE(users[group], users[group] - !!(mask & BIT(group)));
-	remove_unwanted(active());
-	if (!active())
+	for (group = 0; group < LH_NR_GROUPS; group++) {
+		if (!(mask & BIT(group)))
+			continue;
+		WRITE_ONCE(users[group], users[group] - 1);
+		if (!users[group])
+			gone |= BIT(group);
+	}
+
+	/* Releases are seen for as long as acquisitions are, and longer. */
+	remove_unwanted(active(), true);
+	remove_unwanted(active(), false);
+	for (group = 0; group < LH_NR_GROUPS; group++) {
+		if (gone & BIT(group))
+			WRITE_ONCE(lh_group_gen[group],
+				   lh_group_gen[group] + 1);
+	}
+	if (active())
+		lh_records_forget(gone);
+	else
 		lh_records_stop();
 }
 

@@ -151,6 +151,9 @@ void lh_records_exit(void);
 int lh_records_start(void);
 void lh_records_stop(void);
 
+/* Forgets locks of groups that have no hooks any more, for others have. */
+void lh_records_forget(u32 groups);
+
 /* The four things that happen to a lock. Any context; preemption is off. */
 void lh_acquired(unsigned int func, unsigned long lock, unsigned long ip,
 		 enum lh_state state);

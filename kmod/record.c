@@ -324,6 +324,37 @@ static void reset(void)
 	}
 }
 
+static void forget(struct lh_stack *stack, u32 groups)
+{
+	unsigned int i;
+
+	for (i = 0; i < LH_STACK_DEPTH; i++) {
+		struct lh_entry *entry = &stack->entry[i];
+		unsigned long lock = READ_ONCE(entry->lock);
+
+		/*
+		 * If the place is used for another lock meanwhile, that one is
+		 * of a group that has hooks, so its address is another one.
+		 */
+		if (lock > LH_GONE &&
+		    groups & BIT(lh_group(READ_ONCE(entry->family),
+					  READ_ONCE(entry->mode))))
+			cmpxchg(&entry->lock, lock, LH_GONE);
+	}
+}
+
+void lh_records_forget(u32 groups)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_cpu_ids; i++)
+		forget(&stacks[i], groups);
+	for (i = 0; i < nr_records; i++) {
+		if (test_bit(i, records_used))
+			forget(&records[i].stack, groups);
+	}
+}
+
 int lh_records_init(void)
 {
 	unsigned int cpus = nr_cpu_ids;
