@@ -274,28 +274,27 @@ export scene=$scene
 $2"
 }
 
-# Runs the scenes, in bash, under a recorder for each expectation
+# Runs the scenes, in bash, under a recorder with an event for each expectation
 recorded()
 {
 	local i
-	local -a command=(bash -c "$scenes")
+	local -a events
 
 	for i in "${!filters[@]}"; do
-		command=("$LOCKHELD_CTL" record "${targets[@]}" -e holdmod:tick
-			 -c 1 -m 1024 --filter "${filters[i]}" -o "$tmp/$i.data" --
-			 "${command[@]}")
+		events+=(-e holdmod:tick --filter "${filters[i]}")
 	done
 	hm_reset
-	"${command[@]}" > "$tmp/recorded" 2>&1
+	"$LOCKHELD_CTL" record "${targets[@]}" -c 1 -m 2048 -o "$tmp/all.data" \
+		"${events[@]}" -- bash -c "$scenes" > "$tmp/recorded" 2>&1
 }
 
-# Reads the numbers of the ticks that a recording has, then the log; prints a
-# summary, then those that are wrong, of which too many would help nobody
+# compare_program CONDITION: reads the ticks that a recording has of an event,
+# then the log; prints a summary, then some of those that are wrong
 compare_program()
 {
 	cat <<-AWK
 	FILENAME == ARGV[1] {
-		if (\$1 ~ /=/) lost = \$2; else is[\$1]++
+		if (\$1 ~ /=/) lost = \$2; else if (\$1 == event) is[\$2]++
 		next
 	}
 	$field_names
@@ -304,7 +303,6 @@ compare_program()
 		if (should == "any") next
 		should = should ? 1 : 0
 		wanted += should
-		kept += is[seq]
 		if (is[seq] + 0 == should) next
 		way = is[seq] < should ? "dropped" : "kept"
 		if (++wrong[way] <= 4)
@@ -319,16 +317,13 @@ compare_program()
 	AWK
 }
 
+# compare I: the Ith expectation with what is in $tmp/all.is
 compare()
 {
 	local i=$1 result right="0 wrongly dropped, 0 wrongly kept, lost=0"
 
-	if ! "$TEST_TOOLS/samples" -s "$tmp/$i.data" > "$tmp/$i.is"; then
-		not_ok "${names[i]}" "$(cat "$tmp/recorded")"
-		return
-	fi
-	result=$(awk "$(compare_program "${expects[i]}")" "$tmp/$i.is" \
-		     "$tmp/ticks")
+	result=$(awk -v event="$i" "$(compare_program "${expects[i]}")" \
+		     "$tmp/all.is" "$tmp/ticks")
 	case $result in
 	"$right, 0 of "*)
 		if [ "${expects[i]}" = 0 ]; then
@@ -346,18 +341,28 @@ compare()
 	esac
 }
 
-# Every expectation is a test of the scenes; forgets both
-compared()
+# Compares a recording with every expectation; forgets them
+compare_all()
 {
 	local i
 
+	cat "$hm_dir/ticks" > "$tmp/ticks"
+	equal "no tick is missing in the log" "$(hm_count ticks lost)" 0
+	if "$TEST_TOOLS/samples" -s "$tmp/all.data" > "$tmp/all.is"; then
+		for i in "${!names[@]}"; do
+			compare "$i"
+		done
+	else
+		not_ok "the recording can be read" "$(cat "$tmp/recorded")"
+	fi
+	names=() filters=() expects=() scenes="" scene=0
+}
+
+# Every expectation is a test of the scenes; forgets both
+compared()
+{
 	if ! recorded || grep -qE 'write error|^threads:' "$tmp/recorded"; then
 		not_ok "the scenes run" "$(cat "$tmp/recorded")"
 	fi
-	cat "$hm_dir/ticks" > "$tmp/ticks"
-	equal "no tick is missing in the log" "$(hm_count ticks lost)" 0
-	for i in "${!filters[@]}"; do
-		compare "$i"
-	done
-	names=() filters=() expects=() scenes="" scene=0
+	compare_all
 }

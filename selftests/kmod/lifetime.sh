@@ -79,7 +79,8 @@ expect "rwlock while other hooks come and go" "lock_held(rwlock)" \
        'held ~ /rwlock/'
 scene "hooks of other families come and go" "
 	hm 'repeat 100000; take mutex_lock mutex; drop mutex
-	    repeat 5; take mutex_trylock obj0.mutex; drop obj0.mutex; end
+	    repeat 5; take mutex_trylock obj0.mutex; drop obj0.mutex
+	    take mutex_trylock obj5.mutex; drop obj5.mutex; end
 	    take down_read rwsem; tick 1; take spin_lock spinlock
 	    drop spinlock; drop rwsem; tick 1
 	    take read_lock rwlock; tick 1; take spin_lock spinlock
@@ -118,7 +119,7 @@ targets=(-a)
 # event of perf record that gets the filter while it runs
 with_perf()
 {
-	perf record -q -a -e holdmod:tick -c 1 -m 1024 -o "$tmp/0.data" -- \
+	perf record -q -a -e holdmod:tick -c 1 -m 1024 -o "$tmp/all.data" -- \
 		sleep 1000 > "$tmp/recorded" 2>&1 &
 	recorder=$!
 	until_true "$LOCKHELD_CTL" add-filter "$4" --pid "$recorder"
@@ -129,14 +130,12 @@ with_perf()
 	"$LOCKHELD_CTL" list > "$tmp/list"
 	kill -INT "$recorder"
 	wait "$recorder"
-	cat "$hm_dir/ticks" > "$tmp/ticks"
-	names=("$1") expects=("$3")
-	compare 0
-	names=() expects=()
+	expect "$1" "$4" "$3"
+	compare_all
 	equal "$1: perf script reads it without a complaint" \
-	      "$(perf script -i "$tmp/0.data" -F trace 2>&1 > /dev/null |
+	      "$(perf script -i "$tmp/all.data" -F trace 2>&1 > /dev/null |
 		 grep -v "^'trace' not valid")" ""
-	check "$1: perf report reads it" perf report -i "$tmp/0.data" --stdio
+	check "$1: perf report reads it" perf report -i "$tmp/all.data" --stdio
 	check "$1: the filter goes with perf's events" until_true filters_are 0
 }
 

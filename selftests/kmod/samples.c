@@ -7,7 +7,7 @@
  *
  * seq and the words after it are the fields of holdmod:tick, if it is one;
  * filter and so on are what the module has appended. The last line counts:
- * "samples= lost=". With -s a line is the number seq alone. It reads the file on its own, so that a test does not
+ * "samples= lost=". With -s a line is "N SEQ", the event and the tick. It reads the file on its own, so that a test does not
  * rely on the code that it tests.
  */
 #include <errno.h>
@@ -282,7 +282,7 @@ static void print_seq(const struct sample *s)
 	    s->raw_size < fields[0].offset + sizeof(seq))
 		die("a sample is not a tick");
 	memcpy(&seq, s->raw + fields[0].offset, sizeof(seq));
-	printf("%" PRIu64 "\n", seq);
+	printf("%u %" PRIu64 "\n", (unsigned int)(s->event - events), seq);
 }
 
 static void print_sample(const struct sample *s)
