@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -44,6 +45,8 @@ static const char usage_text[] =
 "  --root DIR       files, and debug files by default, are below DIR\n"
 "  --policy honest  rather no name than a wrong one; the default\n"
 "  --policy perf    the names that perf's rules give\n"
+"  --cache DIR      where indexes of files are kept, in place of\n"
+"                   $XDG_CACHE_HOME/symres or ~/.cache/symres; '': nowhere\n"
 "  -C, --demangle   C++ and Rust names as they were written\n"
 "  --json           all that is known, an object on each line\n"
 "  -v               say on standard error why an address has no name\n"
@@ -225,6 +228,22 @@ static bool parse_pid(const char *s, pid_t *pid)
 	return !errno && end != s && !*end && v > 0 && v == *pid;
 }
 
+/* As XDG has it: an absolute path counts, everything else does not. */
+static char *default_cache(void)
+{
+	const char *base = getenv("XDG_CACHE_HOME"), *middle = "";
+	char *dir;
+
+	if (!base || *base != '/') {
+		base = getenv("HOME");
+		middle = "/.cache";
+	}
+	if (!base || *base != '/' ||
+	    asprintf(&dir, "%s%s/symres", base, middle) < 0)
+		return NULL;
+	return dir;
+}
+
 static bool parse_policy(const char *s, uint32_t *policy)
 {
 	*policy = strcmp(s, "perf") ? SYMRES_POLICY_HONEST : SYMRES_POLICY_PERF;
@@ -234,7 +253,7 @@ static bool parse_policy(const char *s, uint32_t *policy)
 static int cmd_lookup(int argc, char **argv)
 {
 	enum { OPT_KALLSYMS = 256, OPT_DEBUG_DIR, OPT_BATCH, OPT_OFFSET,
-	       OPT_ROOT, OPT_POLICY, OPT_JSON };
+	       OPT_ROOT, OPT_POLICY, OPT_JSON, OPT_CACHE };
 	static const struct option options[] = {
 		{ "offsets", no_argument, NULL, 'o' },
 		{ "kallsyms", required_argument, NULL, OPT_KALLSYMS },
@@ -244,6 +263,7 @@ static int cmd_lookup(int argc, char **argv)
 		{ "root", required_argument, NULL, OPT_ROOT },
 		{ "policy", required_argument, NULL, OPT_POLICY },
 		{ "demangle", no_argument, NULL, 'C' },
+		{ "cache", required_argument, NULL, OPT_CACHE },
 		{ "json", no_argument, NULL, OPT_JSON },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' },
@@ -251,6 +271,8 @@ static int cmd_lookup(int argc, char **argv)
 	};
 	struct symres_opts opts = { .size = sizeof(opts) };
 	struct lookup l = { 0 };
+	const char *cache = NULL;
+	char *dir;
 	uint64_t addr;
 	int c;
 
@@ -290,6 +312,9 @@ static int cmd_lookup(int argc, char **argv)
 				return refuse("'%s' is not a policy: honest or perf",
 					      optarg);
 			break;
+		case OPT_CACHE:
+			cache = optarg;
+			break;
 		case OPT_JSON:
 			l.format.json = true;
 			break;
@@ -328,7 +353,10 @@ static int cmd_lookup(int argc, char **argv)
 		if (!parse_address(argv[i], &addr))
 			return refuse("'%s' is not a hexadecimal address",
 				      argv[i]);
+	dir = cache ? NULL : default_cache();
+	opts.cache_dir = cache ? cache : dir;
 	l.status = open_session(&l, &opts);
+	free(dir);
 	if (!l.status) {
 		for (int i = optind; i < argc; i++)
 			lookup_one(&l, argv[i]);
@@ -348,6 +376,8 @@ static int cmd_lookup(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	/* A limit on file sizes costs an index, not the answers. */
+	signal(SIGXFSZ, SIG_IGN);
 	if (argc > 1 && !strcmp(argv[1], "lookup")) {
 		argv[1] = argv[0];
 		argc--;

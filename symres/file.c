@@ -143,6 +143,7 @@ static bool perf_classify(const struct elf *elf, struct symtab *t,
 	if (elf->ehdr.e_machine == EM_ARM && type == STT_FUNC)
 		r->start &= ~(uint64_t)1;
 	r->end = r->start + sym->st_size;
+	r->own_end = sym->st_size && r->end > r->start;
 	if (r->end < r->start)
 		r->end = UINT64_MAX;
 	r->name = sym->st_name;
@@ -180,6 +181,7 @@ static bool classify(const struct elf *elf, struct symtab *t,
 	room = sh->sh_size - (r->start - sh->sh_addr);
 	r->end = r->start + (sym->st_size && sym->st_size < room ?
 			     sym->st_size : room);
+	r->own_end = sym->st_size && sym->st_size <= room;
 	if (r->end < r->start)
 		r->end = UINT64_MAX;
 	r->name = sym->st_name;
@@ -393,6 +395,7 @@ static int collect_plt(struct file *f, bool perf, struct range_list *l)
 			.ref = f->plt_first + (uint32_t)i,
 			.layer = LAYER_UNTYPED,
 			.rank = UINT8_MAX,
+			.own_end = true,
 		};
 
 		if (end > r.start && (perf || f->plt.v[i].kind != PLT_UNKNOWN))
@@ -401,72 +404,67 @@ static int collect_plt(struct file *f, bool perf, struct range_list *l)
 	return ret;
 }
 
-static int add_table(struct file *f, const struct elf *elf, uint32_t type,
-		     enum symres_source source, bool perf,
-		     struct range_list *l, struct text *name)
+static void add_table(struct file *f, const struct elf *elf, uint32_t type,
+		      enum symres_source source, bool perf)
 {
 	struct symtab *t = &f->tab[f->ntab];
-	int ret;
 
-	if (symtab_find(t, elf, type, source))
-		return 0;
-	if (t->count > INT32_MAX - f->plt_first)
-		return 0;
+	if (symtab_find(t, elf, type, source) ||
+	    t->count > INT32_MAX - f->plt_first)
+		return;
+	t->elf = elf;
 	t->first = f->plt_first;
 	t->str.keep_version = perf;
 	f->plt_first += t->count;
 	f->ntab++;
 	if (source == SYMRES_SOURCE_DYNSYM)
 		f->dynsym = t;
-	strings_cache(&t->str);
-	ret = collect(elf, t, perf, l, name);
-	return ret;
 }
 
 /*
  * All tables are merged: a stripped program's debug file may lack what .dynsym
  * has, and some keep part of their .symtab. perf takes one .symtab and .dynsym.
  */
-static int add_tables(struct file *f, bool perf, struct range_list *l,
-		      struct text *name)
+int file_find_tables(struct file *f, bool perf)
 {
 	int ret = 0;
 
 	if (f->debug.in)
-		ret = add_table(f, &f->debug, SHT_SYMTAB, SYMRES_SOURCE_DEBUG,
-				perf, l, name);
-	if (!ret && (!perf || !f->ntab))
-		ret = add_table(f, &f->elf, SHT_SYMTAB, SYMRES_SOURCE_SYMTAB,
-				perf, l, name);
-	if (!ret && !f->ntab)
+		add_table(f, &f->debug, SHT_SYMTAB, SYMRES_SOURCE_DEBUG, perf);
+	if (!perf || !f->ntab)
+		add_table(f, &f->elf, SHT_SYMTAB, SYMRES_SOURCE_SYMTAB, perf);
+	if (!f->ntab && !f->mini.in)
 		ret = minidebug_open(f);
 	if (!ret && f->mini.in)
-		ret = add_table(f, &f->mini, SHT_SYMTAB, SYMRES_SOURCE_MINI,
-				perf, l, name);
+		add_table(f, &f->mini, SHT_SYMTAB, SYMRES_SOURCE_MINI, perf);
 	if (!ret)
-		ret = add_table(f, &f->elf, SHT_DYNSYM, SYMRES_SOURCE_DYNSYM,
-				perf, l, name);
+		add_table(f, &f->elf, SHT_DYNSYM, SYMRES_SOURCE_DYNSYM, perf);
 	return ret;
 }
 
-/* Reads every table once. */
-int file_index(struct file *f, const struct symres *s)
+void file_forget_tables(struct file *f)
+{
+	f->ntab = 0;
+	f->plt_first = 0;
+	f->dynsym = NULL;
+	free(f->plt.v);
+	f->plt = (struct plt) { 0 };
+	elf_close(&f->mini);
+	f->mini.in = NULL;
+	input_close(&f->mini_in);
+}
+
+static int build_index(struct file *f, const struct symres *s)
 {
 	struct name_pair names = { .f = f };
 	struct range_list l = { 0 }, stubs = { 0 };
 	struct text name = { 0 };
-	int ret;
+	int ret = file_find_tables(f, s->perf);
 
-	if (f->indexed || f->miss)
-		return 0;
-	if (input_unchanged(&f->in)) {
-		f->miss = SYMRES_MISS_CHANGED;
-		return 0;
+	for (unsigned int i = 0; i < f->ntab && !ret; i++) {
+		strings_cache(&f->tab[i].str);
+		ret = collect(f->tab[i].elf, &f->tab[i], s->perf, &l, &name);
 	}
-	f->demangle = s->demangle;
-	ret = debugfile_find(f, s);
-	if (!ret)
-		ret = add_tables(f, s->perf, &l, &name);
 	if (!ret)
 		ret = plt_read(&f->plt, &f->elf, f->dynsym ? f->dynsym->count : 0,
 			       s->perf);
@@ -480,17 +478,40 @@ int file_index(struct file *f, const struct symres *s)
 		ret = perf_to_index(&l, &stubs, &f->index, name_key, &names);
 	else if (!ret)
 		ret = ranges_to_index(&l, &f->index, better_name, &names);
-	f->indexed = !ret;
 	for (unsigned int i = 0; i < f->ntab; i++)
 		strings_uncache(&f->tab[i].str);
-	elf_free_sections(&f->elf);
-	elf_free_sections(&f->debug);
-	elf_free_sections(&f->mini);
 	free(names.a.s);
 	free(names.b.s);
 	free(name.s);
 	free(l.v);
 	free(stubs.v);
+	return ret;
+}
+
+/* Takes the index that was kept, or reads every table once. */
+int file_index(struct file *f, struct symres *s)
+{
+	int ret;
+
+	if (f->indexed || f->miss)
+		return 0;
+	if (input_unchanged(&f->in)) {
+		f->miss = SYMRES_MISS_CHANGED;
+		return 0;
+	}
+	f->demangle = s->demangle;
+	ret = debugfile_find(f, s);
+	if (!ret)
+		ret = cache_load(f, s);
+	if (ret && ret != -ENOMEM) {
+		ret = build_index(f, s);
+		if (!ret)
+			cache_save(f, s);
+	}
+	f->indexed = !ret;
+	elf_free_sections(&f->elf);
+	elf_free_sections(&f->debug);
+	elf_free_sections(&f->mini);
 	return ret;
 }
 
@@ -518,11 +539,12 @@ static int name_stub(struct file *f, const struct plt_slot *slot,
 		sym->name = ".plt";
 		return 0;
 	case PLT_DYNSYM:
-		ret = stored_name(f->dynsym, slot->sym, name);
+		if (f->dynsym && slot->sym < f->dynsym->count)
+			ret = stored_name(f->dynsym, slot->sym, name);
 		break;
 	case PLT_IRELATIVE:
 		t = tab_of(f, slot->sym);
-		if (t)
+		if (t && slot->sym < f->plt_first)
 			ret = stored_name(t, slot->sym - t->first, name);
 		break;
 	case PLT_UNKNOWN:
@@ -577,6 +599,8 @@ int file_name(struct file *f, uint64_t addr, struct text *name,
 
 	if (ref == INDEX_NONE)
 		return sym_miss(sym, SYMRES_MISS_NO_SYMBOL, 0);
+	if (ref >= f->plt_first && ref - f->plt_first >= f->plt.n)
+		return sym_miss(sym, SYMRES_MISS_NO_SYMBOL, 0);
 	if (ref >= f->plt_first) {
 		ret = input_unchanged(&f->in);
 		if (!ret)
@@ -598,7 +622,12 @@ int file_name(struct file *f, uint64_t addr, struct text *name,
 		return sym_miss(sym, SYMRES_MISS_NO_SYMBOL, 0);
 	if (ret)
 		return sym_miss(sym, SYMRES_MISS_NO_FILE, -ret);
+	/* An index that lies costs its answer only. */
+	if (addr < sym->addr)
+		return sym_miss(sym, SYMRES_MISS_NO_SYMBOL, 0);
 	sym->offset = addr - sym->addr;
+	if (sym->sym_size && sym->offset >= sym->sym_size)
+		return sym_miss(sym, SYMRES_MISS_NO_SYMBOL, 0);
 	if (f->demangle && sym->name == name->s) {
 		if (text_demangle(name))
 			return -ENOMEM;

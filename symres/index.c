@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Disjoint ranges in order: 8 bytes each. A range ends where the next begins;
- * a gap is a range too, with INDEX_NONE. Keys are 32 bits relative to a chunk's
- * base, and a new chunk begins where they would not do.
+ * Disjoint ranges: 8 bytes each, a key and a value. Keys are 32 bits relative to
+ * a chunk's base; a new chunk begins where they would not do. Those of a chunk
+ * lie in the order in which a search meets them (Eytzinger's), so the first
+ * steps of all searches share few cache lines.
+ *
+ * A range reaches to the next one or to the end of what its value means,
+ * whichever comes first: gaps behind symbols that know their size are not kept.
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "internal.h"
 
@@ -62,17 +67,62 @@ int index_add(struct index *ix, uint64_t start, uint32_t val)
 		last = &ix->chunk[ix->nchunk++];
 		last->base = start;
 		last->first = ix->n;
+		last->n = 0;
 	}
 	ix->key[ix->n] = (uint32_t)(start - last->base);
 	ix->val[ix->n++] = val;
+	last->n++;
 	return 0;
 }
 
-/* The value of the range that holds an address, or INDEX_NONE. */
+/* From sorted @from to searchable @to; both have @n. */
+static void arrange(const uint32_t *from, uint32_t *to, uint32_t n)
+{
+	uint64_t k = 1, at = 0;
+
+	while (2 * k <= n)
+		k *= 2;
+	/* In order: down to the left, then up as long as we come from the right. */
+	while (at < n) {
+		to[k - 1] = from[at++];
+		if (2 * k + 1 <= n) {
+			k = 2 * k + 1;
+			while (2 * k <= n)
+				k *= 2;
+		} else {
+			while (k & 1)
+				k /= 2;
+			k /= 2;
+		}
+	}
+}
+
+/* Nothing is added any more; from now on it can be searched. */
+int index_finish(struct index *ix)
+{
+	uint32_t **arrays[] = { &ix->key, &ix->val };
+
+	for (size_t i = 0; i < 2 && ix->n; i++) {
+		uint32_t *to = reallocarray(NULL, ix->n, sizeof(*to));
+
+		if (!to)
+			return -ENOMEM;
+		for (uint32_t c = 0; c < ix->nchunk; c++)
+			arrange(*arrays[i] + ix->chunk[c].first,
+				to + ix->chunk[c].first, ix->chunk[c].n);
+		free(*arrays[i]);
+		*arrays[i] = to;
+	}
+	return 0;
+}
+
+/* The value of the last range that begins at or before, or INDEX_NONE. */
 uint32_t index_find(const struct index *ix, uint64_t addr)
 {
-	uint32_t lo = 0, hi = ix->nchunk, end;
-	uint64_t off;
+	uint32_t lo = 0, hi = ix->nchunk;
+	const struct index_chunk *c;
+	const uint32_t *key;
+	uint64_t off, k = 1;
 
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
@@ -84,25 +134,24 @@ uint32_t index_find(const struct index *ix, uint64_t addr)
 	}
 	if (!lo)
 		return INDEX_NONE;
-	end = lo < ix->nchunk ? ix->chunk[lo].first : ix->n;
-	off = addr - ix->chunk[lo - 1].base;
-	lo = ix->chunk[lo - 1].first;
-	hi = end;
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (ix->key[mid] <= off)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return ix->val[lo - 1];
+	c = &ix->chunk[lo - 1];
+	off = addr - c->base;
+	key = ix->key + c->first - 1;
+	while (k <= c->n)
+		k = 2 * k + (key[c->n ? k : 1] <= off);
+	/* Back to where the search last went right. */
+	k >>= __builtin_ctzll(k) + 1;
+	return k ? ix->val[c->first + k - 1] : INDEX_NONE;
 }
 
 void index_free(struct index *ix)
 {
-	free(ix->key);
-	free(ix->val);
-	free(ix->chunk);
+	if (ix->map) {
+		munmap(ix->map, ix->map_size);
+	} else {
+		free(ix->key);
+		free(ix->val);
+		free(ix->chunk);
+	}
 	*ix = (struct index) { 0 };
 }

@@ -56,7 +56,7 @@ static int open_regular(const char *path, struct stat *st)
 static bool stat_agrees(const struct input *in, const struct stat *st)
 {
 	return st->st_dev == in->dev && st->st_ino == in->ino &&
-	       (uint64_t)st->st_size == in->size &&
+	       (uint64_t)st->st_size == in->base + in->size &&
 	       st->st_mtim.tv_sec == in->mtime.tv_sec &&
 	       st->st_mtim.tv_nsec == in->mtime.tv_nsec;
 }
@@ -145,6 +145,7 @@ int input_read(struct input *in, uint64_t off, void *buf, size_t len)
 		memcpy(buf, in->mem + off, len);
 		return 0;
 	}
+	off += in->base;
 	ret = reopen(in);
 	if (ret)
 		return ret;

@@ -33,6 +33,7 @@ struct input {
 	int fd;			/* -1: closed to make room for others */
 	uint64_t used;		/* tick of the last use */
 	uint64_t size;
+	uint64_t base;		/* where it begins in the file */
 	dev_t dev;
 	ino_t ino;
 	struct timespec mtime;
@@ -92,6 +93,7 @@ struct symtab {
 	uint64_t off;
 	uint64_t xindex;	/* table of wide section numbers; 0: none */
 	uint32_t count;
+	const struct elf *elf;	/* where it is */
 	uint32_t first;		/* number of its first symbol in the file */
 	enum symres_source source;
 	struct strings str;
@@ -120,10 +122,10 @@ int strings_get(struct strings *str, uint64_t at, struct text *out);
 
 #define INDEX_NONE UINT32_MAX
 
-/* Ranges begin at base + key and end where the next one begins. */
+/* Ranges begin at base + key. */
 struct index_chunk {
 	uint64_t base;
-	uint32_t first;
+	uint32_t first, n;
 };
 
 struct index {
@@ -132,9 +134,12 @@ struct index {
 	uint32_t n, room;
 	struct index_chunk *chunk;
 	uint32_t nchunk, chunk_room;
+	void *map;		/* set: all of it lies there */
+	size_t map_size;
 };
 
 int index_add(struct index *ix, uint64_t start, uint32_t val);
+int index_finish(struct index *ix);
 uint32_t index_find(const struct index *ix, uint64_t addr);
 void index_free(struct index *ix);
 
@@ -156,6 +161,7 @@ struct range {
 	uint8_t layer;
 	uint8_t rank;		/* among equal ranges the highest wins */
 	bool exact_only;	/* sizeless and known to be incomplete */
+	bool own_end;		/* it ends where its symbol says */
 };
 
 struct range_list {
@@ -232,13 +238,20 @@ struct file {
 
 void file_load(struct file *f);
 void file_free(struct file *f);
-int file_index(struct file *f, const struct symres *s);
+int file_find_tables(struct file *f, bool perf);
+void file_forget_tables(struct file *f);
+int file_index(struct file *f, struct symres *s);
 int file_name(struct file *f, uint64_t addr, struct text *name,
 	      struct symres_sym *sym);
 
 /* --- debugfile.c --- */
 
 int debugfile_find(struct file *f, const struct symres *s);
+
+/* --- cache.c --- */
+
+int cache_load(struct file *f, struct symres *s);
+void cache_save(struct file *f, struct symres *s);
 
 /* --- minidebug.c --- */
 
@@ -263,6 +276,7 @@ struct place {
 struct symres {
 	char *debug_dirs;
 	char *root;		/* NULL: none */
+	char *cache_dir;	/* NULL: indexes are not kept */
 	bool perf, demangle;
 	char *kallsyms;
 	struct input_pool pool;

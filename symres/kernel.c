@@ -337,6 +337,8 @@ static int parse(struct kernel *k, FILE *f)
 	} else {
 		qsort(k->sym, k->n, sizeof(*k->sym), compare);
 		ret = build_index(k);
+		if (!ret)
+			ret = index_finish(&k->index);
 	}
 	return ret;
 }

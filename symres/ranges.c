@@ -147,6 +147,8 @@ static int advance(struct sweep *sw, uint64_t to)
 {
 	for (;;) {
 		uint64_t at = UINT64_MAX;
+		bool own = true;
+		uint32_t now;
 		int ret;
 
 		for (int i = LAYER_BOUND + 1; i < LAYERS; i++)
@@ -155,9 +157,15 @@ static int advance(struct sweep *sw, uint64_t to)
 		if (at > to || at == UINT64_MAX)
 			return 0;
 		for (int i = LAYER_BOUND + 1; i < LAYERS; i++)
-			while (sw->depth[i] && top(sw, i)->end <= at)
+			while (sw->depth[i] && top(sw, i)->end <= at) {
+				own &= top(sw, i)->own_end;
 				sw->depth[i]--;
-		ret = index_add(sw->ix, at, current(sw));
+			}
+		now = current(sw);
+		/* Who finds the symbol there will see that it has ended. */
+		if (now == INDEX_NONE && own)
+			continue;
+		ret = index_add(sw->ix, at, now);
 		if (ret)
 			return ret;
 	}
@@ -197,6 +205,8 @@ int ranges_sweep(struct range_list *l, struct index *ix)
 			goto out;
 	}
 	ret = sweep_all(&sw, l);
+	if (!ret)
+		ret = index_finish(ix);
 out:
 	for (int i = 0; i < LAYERS; i++)
 		free(sw.stack[i]);

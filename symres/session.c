@@ -80,6 +80,13 @@ int symres_open(struct symres **out, const struct symres_opts *opts)
 			return -ENOMEM;
 		}
 	}
+	if (opts->cache_dir && *opts->cache_dir) {
+		s->cache_dir = strdup(opts->cache_dir);
+		if (!s->cache_dir) {
+			symres_close(s);
+			return -ENOMEM;
+		}
+	}
 	if (opts->debug_dirs)
 		s->debug_dirs = strdup(opts->debug_dirs);
 	else
@@ -115,6 +122,7 @@ void symres_close(struct symres *s)
 	kernel_free(s->kernel);
 	free(s->debug_dirs);
 	free(s->root);
+	free(s->cache_dir);
 	free(s->kallsyms);
 	free(s->name.s);
 	free(s);

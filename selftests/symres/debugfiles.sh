@@ -10,6 +10,8 @@ build_id() {
 # Below a debug directory, by build-id alone.
 gcc -g -O1 -o app md2.c
 hid=$(value app hid)
+# shellcheck disable=SC2034 # for cache.sh
+hid_app=$hid
 id=$(build_id app)
 mkdir -p "root/.build-id/${id:0:2}"
 byid=root/.build-id/${id:0:2}/${id:2}.debug

@@ -42,13 +42,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (uint64_t at = 0; at < size && at < 1 << 16; at += 61)
 		if (elf_offset_to_addr(&f->elf, at, &addr))
 			look(f, addr, &name);
-	for (uint32_t i = 0, c = 0; i < f->index.n; i++) {
-		while (c + 1 < f->index.nchunk &&
-		       f->index.chunk[c + 1].first <= i)
-			c++;
-		addr = f->index.chunk[c].base + f->index.key[i];
-		look(f, addr, &name);
-		look(f, addr - 1, &name);
+	for (uint32_t c = 0; c < f->index.nchunk; c++) {
+		const struct index_chunk *chunk = &f->index.chunk[c];
+
+		for (uint32_t i = 0; i < chunk->n; i++) {
+			addr = chunk->base + f->index.key[chunk->first + i];
+			look(f, addr, &name);
+			look(f, addr - 1, &name);
+		}
 	}
 	look(f, 0, &name);
 	look(f, UINT64_MAX, &name);

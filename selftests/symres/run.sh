@@ -11,6 +11,7 @@ src=$here/../../symres
 # shellcheck disable=SC2034 # for sanitized.sh
 fuzz_seconds=${FUZZ_SECONDS:-5}
 tmp=$(mktemp -d)
+export XDG_CACHE_HOME=$tmp/cache
 chmod 755 "$tmp"	# some tests are run as nobody
 started=()
 cleanup() {
@@ -136,7 +137,7 @@ symres=$tmp/symres-src/build/symres
 }
 mkdir "$tmp/fx"
 cd "$tmp/fx" || exit 1
-for part in symbols debugfiles mappings kernel command batch policies package sanitized; do
+for part in symbols debugfiles mappings kernel command batch policies cache package sanitized; do
 	echo "# $part"
 	# shellcheck source=/dev/null
 	. "$here/$part.sh"

@@ -9,6 +9,7 @@ cp -r "$src" asan-src
 must "builds with sanitizers" make -s -C asan-src clean build/symres \
 	CC=clang CFLAGS="$strict"
 asan=$tmp/fx/asan-src/build/symres
+export ASAN_SYMRES=$asan
 
 printf 'static int __attribute__((noinline)) priv(int x){return x*3;}\nint pub(int x){return priv(x)+1;}\n' > md.c
 gcc -g -O1 -shared -fPIC -o md.so md.c
@@ -41,6 +42,42 @@ for so in nest.so sizeless.so overlap.so many.so p_ibt mips-linux-gnu.so th.so a
 	equal "sanitized: $so" "$("$symres" -e $so < addrs 2>&1 | cksum)" \
 		"$("$asan" -e $so < addrs 2>&1 | cksum)"
 done
+# An index that is well sealed and full of nonsense.
+python3 - <<'P'
+import random, subprocess, sys
+sys.path.insert(0, '.')
+sys.dont_write_bytecode = True
+from index import *
+import os, shutil
+bad = []
+rnd = random.Random(5)
+asan = os.environ['ASAN_SYMRES']
+ask = ''.join('%s\t%x\n' % (f, a) for f in ('mini.so', 'p_irel', 'nest.so')
+              for a in range(0x1000, 0x1400, 7)).encode()
+shutil.rmtree('sealed', ignore_errors=True)
+subprocess.run([asan, '--cache', 'sealed', '--batch'], input=ask, stdout=subprocess.DEVNULL)
+whole = {f: open('sealed/' + f, 'rb').read() for f in os.listdir('sealed')}
+assert len(whole) == 3
+for turn in range(25):
+    for f, d in whole.items():
+        d = bytearray(d)
+        for _ in range(rnd.choice((1, 4, 40))):
+            # Anywhere but in what says which file it is for.
+            at = rnd.choice((rnd.randrange(80, 160), rnd.randrange(160, 190),
+                             rnd.randrange(256, len(d))))
+            d[at] = rnd.choice((0, 1, 0xff, rnd.randrange(256)))
+        seal(d)
+        os.unlink('sealed/' + f)
+        fd = os.open('sealed/' + f, os.O_CREAT | os.O_WRONLY, 0o600)
+        os.write(fd, d)
+        os.close(fd)
+    p = subprocess.run([asan, '--cache', 'sealed', '--batch'], input=ask,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    if p.returncode or p.stderr:
+        bad.append(p.stderr.decode()[-2000:])
+open('sealed.out', 'w').write('\n'.join(bad))
+P
+equal "an index full of nonsense" "" "$(cat sealed.out)"
 start ./split
 wait_exec "$pid" rwxp
 addrs=$(awk '{ sub(/-.*/, "", $1); print $1 }' "/proc/$pid/maps")
@@ -53,7 +90,7 @@ equal "sanitized: a process, no complaint" "" \
 	"$(grep -e Sanitizer -e 'runtime error' out)"
 
 # Different handles in different threads.
-lib_src=("$src"/{session,file,debugfile,elf,symtab,plt,ranges,index,input,maps,kernel,perf,minidebug,demangle}.c)
+lib_src=("$src"/{session,file,debugfile,elf,symtab,plt,ranges,index,input,maps,kernel,perf,minidebug,demangle,cache}.c)
 libs="-lelf -lz -llzma -liberty"
 # shellcheck disable=SC2086
 must "builds with the thread sanitizer" clang -std=gnu11 -D_GNU_SOURCE -O1 -g -fsanitize=thread \

@@ -56,6 +56,8 @@ struct symres_opts {
 	const char *root;	/* folder below which paths given to
 				 * symres_lookup_file() and the like are, and
 				 * then debug_dirs by default; NULL: none */
+	const char *cache_dir;	/* folder in which indexes of ELF files are kept
+				 * and found again; made if need be; NULL: none */
 	uint32_t policy;	/* enum symres_policy, for ELF files */
 	uint32_t demangle;	/* not 0: give C++ and Rust names as they were
 				 * written */

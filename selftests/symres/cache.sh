@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash disable=SC2154
+# Indexes kept on disk. Sourced by run.sh, in a folder for fixtures.
+
+kept() {
+	find "$1" -type f | wc -l
+}
+
+# The rules of the fixtures once more: made, then found again.
+for policy in honest perf; do
+	for so in nest.so overlap.so sizeless.so gap.so p_ibt p_irel th.so many.so mini.so dyn_s names.so; do
+		nm -a $so 2>/dev/null | awk '$1 ~ /^[0-9a-f]+$/ { print $1 }' |
+			head -n 500 > addrs
+		[ $so != dyn_s ] || value dyn hid >> addrs
+		printf '1000\n1001\n1005\n1012\n1019\n1500\n' >> addrs
+		for way in '' store store; do
+			"$symres" -C --policy $policy --cache "${way:+here/store}" \
+				--debug-dir root -e $so < addrs 2>&1
+			echo --
+		done > out
+		equal "an index found again tells the same: $policy $so" 1 \
+			"$(python3 -c "
+t = open('out').read().split('--\n')
+print(len(set(t[:3])) if len(t) == 4 and '+0x' in t[0] else t)")"
+	done
+done
+equal "one for each file and policy" 22 "$(kept here/store)"
+equal "nothing but finished ones" "" "$(find here/store -name '*.??????' | grep -v '\.1$')"
+equal "for the user alone" "700 600" \
+	"$(stat -c %a here/store) $(stat -c %a here/store/* | sort -u)"
+
+# It is really used: an index whose values were exchanged, checksum and all,
+# answers otherwise. And every doubt makes it anew.
+cat > index.py <<'P'
+import struct, sys, zlib
+HEAD = '<8sIIIIQ3Q3Q' + 'QII' * 4 + 'QIIIIII64s'
+def load(path):
+    d = bytearray(open(path, 'rb').read())
+    return d, list(struct.unpack_from(HEAD, d))
+def seal(d):
+    struct.pack_into('<I', d, 16, 0)
+    struct.pack_into('<I', d, 16, zlib.crc32(bytes(d)))
+def values(d):
+    h = struct.unpack_from(HEAD, d)
+    nchunk, n, nplt = h[-6], h[-5], h[-4]
+    pad = (n * 4 + 7) // 8 * 8
+    return struct.calcsize(HEAD) + nchunk * 16 + nplt * 32 + pad, n
+P
+fresh() {
+	rm -rf one
+	"$symres" --cache one -e nest.so 1010 > /dev/null
+	idx=$(echo one/*)
+}
+fresh
+cat > swap.py <<'P'
+import sys, struct
+from index import *
+d, h = load(sys.argv[1])
+at, n = values(d)
+v = list(struct.unpack_from('<%dI' % n, d, at))
+names = sorted(set(v) - {0xffffffff})
+a, b = names[0], names[1]
+struct.pack_into('<%dI' % n, d, at, *[b if x == a else a if x == b else x for x in v])
+if sys.argv[2:] != ['unsealed']:
+    seal(d)
+open(sys.argv[1], 'wb').write(d)
+P
+before=$("$symres" --cache '' -e nest.so 1000 1010 1022 | paste -sd ' ')
+PYTHONDONTWRITEBYTECODE=1 python3 swap.py "$idx"
+after=$("$symres" --cache one -e nest.so 1000 1010 1022 | paste -sd ' ')
+[ "$before" != "$after" ]
+result $? "an index on disk is what answers"
+case $after in
+*0xfff*) result 1 "an index that lies costs its answer only" "$after" ;;
+*) result 0 "an index that lies costs its answer only" ;;
+esac
+anew() {
+	equal "made anew: $1" "$before" \
+		"$("$symres" --cache one -e nest.so 1000 1010 1022 2>&1 | paste -sd ' ')"
+}
+fresh; good=$(cksum < "$idx")
+python3 swap.py "$idx" unsealed; anew "a wrong checksum"
+equal "and put in the place of the bad one" "$good" "$(cksum < "$idx")"
+for at in 0 9 13 21 30 90 150 300; do
+	fresh
+	printf '\377' | dd of="$idx" bs=1 seek=$at conv=notrunc status=none
+	anew "byte $at of the head changed"
+done
+fresh; truncate -s -4 "$idx"; anew "cut short"
+fresh; truncate -s 40 "$idx"; anew "less than a head"
+fresh; : > "$idx"; anew "empty"
+fresh; echo >> "$idx"; anew "longer than it says"
+fresh; chmod 666 "$idx"; anew "one that others may write"
+fresh; mv "$idx" elsewhere; ln -s ../elsewhere "$idx"; anew "a symbolic link"
+fresh; rm "$idx"; mkfifo "$idx"; anew "a pipe in its place"
+rm -rf one; : > one; anew "a file in the folder's place"
+rm -f one
+if [ "$(id -u)" = 0 ]; then
+	fresh; chown 65534 "$idx"; anew "one of another user"
+	mkdir closed; chmod 700 closed
+	cp nest.so "$tmp/nest_nobody.so"
+	equal "no folder to keep it: no matter" "in1+0x0" \
+		"$(as_nobody "$symres" --cache closed/x -e "$tmp/nest_nobody.so" 1010 2>&1)"
+else
+	skip "one of another user" "not run as root"
+	skip "no folder to keep it: no matter" "not run as root"
+fi
+equal "a full disk: no matter" "in1+0x0" \
+	"$(ulimit -f 0; "$symres" --cache full -e nest.so 1010 2>/dev/null)" 2>/dev/null
+
+# Another file in the place of the one that was indexed.
+rm -rf one
+cp nest.so moving.so
+"$symres" --cache one -e moving.so 1010 > /dev/null
+cp overlap.so moving.so
+equal "the file is another now" "$("$symres" --cache '' -e overlap.so 1008)" \
+	"$("$symres" --cache one -e moving.so 1008)"
+objcopy --remove-section .note.gnu.build-id nest.so noid.so
+"$symres" --cache one -e noid.so 1010 > /dev/null
+equal "without a build-id: found again" "in1+0x0" \
+	"$("$symres" --cache one -e noid.so 1010)"
+
+# The debug file comes, changes and goes.
+rm -rf one
+mkdir -p later/.debug
+cp link/app later/app
+equal "no debug file yet" "??" "$("$symres" --cache one --debug-dir '' -e later/app "$hid_app")"
+cp app.debug later/.debug/app.debug
+equal "then there is one" "hid+0x0" "$("$symres" --cache one --debug-dir '' -e later/app "$hid_app")"
+rm later/.debug/app.debug
+equal "and then not" "??" "$("$symres" --cache one --debug-dir '' -e later/app "$hid_app")"
+
+# Above 4 GiB, and in pieces further apart than that.
+cat > far_off.s <<'S'
+	.section .one,"ax"
+	.globl one
+	.type one,@function
+one:	ret
+	.size one,1
+	.section .two,"ax"
+	.globl two
+	.type two,@function
+two:	ret
+	.size two,1
+S
+cat > far_off.ld <<'L'
+SECTIONS { . = 0x123456789000; .one : { *(.one) } . = 0x7f0000000000; .two : { *(.two) } }
+L
+gcc -nostdlib -static -Wl,-e,one -Wl,-T,far_off.ld -Wl,--build-id=none -o far_off far_off.s
+for way in made found; do
+	names "far addresses, $way" "one+0x0 ?? two+0x0 ??" --cache one -e far_off \
+		123456789000 123456789001 7f0000000000 7f0000000001
+done
+
+# Many at once: each writes under a name of its own.
+rm -rf one
+for i in 1 2 3 4 5 6 7 8; do
+	"$symres" --cache one -e many.so "$(value many.so f65999)" > "par$i" &
+done
+# shellcheck disable=SC2046
+wait $(jobs -p | grep -vxF "$(printf '%s\n' "${started[@]}")")
+equal "eight at once" "8 1" "$(cat par? | grep -c 'f65999+0x0') $(kept one)"
