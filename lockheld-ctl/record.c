@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -143,8 +144,11 @@ static int prepare_target(struct recording *r)
 			return ctl_error(CTL_FAILED, "cannot fork: %s",
 					 strerror(-ret));
 	}
-	if (o->pid)
+	if (o->pid) {
+		/* before its threads are looked at: it may end meanwhile */
+		r->recorder.watched = (int)syscall(SYS_pidfd_open, o->pid, 0);
 		return target_process(t, o->pid);
+	}
 	t->tids = ctl_zalloc(sizeof(*t->tids));
 	t->nr_tids = 1;
 	t->tids[0] = o->all ? -1 : r->work.pid;
@@ -436,7 +440,6 @@ static int record(struct recording *r)
 	r->recorder.path = r->o->file;
 	r->recorder.rings = &r->rings;
 	r->recorder.work = &r->work;
-	r->recorder.watched = r->o->pid;
 	r->recorder.system_wide = r->o->all;
 	status = create_file(r);
 	if (!status)
@@ -475,6 +478,8 @@ static void clean_up(struct recording *r)
 	if (r->recorder.file)
 		pd_abandon(r->recorder.file);
 	recorder_free(&r->recorder);
+	if (r->recorder.watched >= 0)
+		close(r->recorder.watched);
 	ringset_free(&r->rings);
 	for (i = 0; i < r->nr_ev; i++)
 		evopen_close(&r->ev[i]);
@@ -492,7 +497,12 @@ static void clean_up(struct recording *r)
 int cmd_record(int argc, char **argv)
 {
 	struct record_opts o;
-	struct recording r = { .o = &o, .argc = argc, .argv = argv };
+	struct recording r = {
+		.o = &o,
+		.argc = argc,
+		.argv = argv,
+		.recorder.watched = -1,
+	};
 	int status = record_options(argc, argv, &o);
 
 	if (!status && !o.help) {

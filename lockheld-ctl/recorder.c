@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -239,8 +238,7 @@ static struct pollfd *make_polls(const struct recorder *r, size_t *n)
 	size_t i;
 
 	polls[0].fd = make_signalfd();
-	polls[1].fd = r->watched ?
-		(int)syscall(SYS_pidfd_open, r->watched, 0) : -1;
+	polls[1].fd = r->watched;
 	for (i = 0; i < r->rings->n; i++)
 		polls[i + 2].fd = r->rings->rings[i].fd;
 	*n = r->rings->n + 2;
@@ -292,8 +290,6 @@ int recorder_run(struct recorder *r)
 		drain(r, over || now_ms() - start > EXEC_MS);
 		seal_sometimes(r, &sealed);
 	}
-	if (polls[1].fd >= 0)
-		close(polls[1].fd);
 	close(polls[0].fd);
 	free(polls);
 	return r->error;

@@ -21,7 +21,7 @@ struct recorder {
 	const char *path;
 	struct ringset *rings;
 	struct workload *work;
-	pid_t watched;		/* the process of -p; 0: none */
+	int watched;		/* pidfd of the process of -p; -1: none */
 	bool system_wide;
 	uint64_t samples;
 	uint64_t own;		/* samples of this program, left out */

@@ -23,6 +23,9 @@ cleanup() {
 	for p in "${started[@]}"; do
 		kill -KILL "$p" 2> /dev/null
 	done
+	# a command that its recorder should have ended
+	p=$(cat shell 2> /dev/null)
+	! grep -qs '> shell' "/proc/$p/cmdline" || kill -KILL "$p"
 	[ -z "$mounted" ] || umount "$mounted"
 	rm -rf "$tmp"
 }
@@ -235,6 +238,16 @@ fixed_period() {
 	equal 1 "$(script -F period | sort -u | tr -d ' ')"
 }
 
+# Records that do not divide the buffer's size are cut in two at its end.
+small_buffers() {
+	# shellcheck disable=SC2016 # for the inner shell
+	record 0 -m 1 -e page-faults -c 1 -- \
+		sh -c 'i=0; while [ $i -lt 60 ]; do /bin/true; i=$((i + 1)); done' &&
+		perf_agrees && at_least 2000 "$(said samples)" || return
+	equal 1 "$(script -F period | sort -u | tr -d ' ')" || return
+	equal 0 "$(script -F cpu,pid,comm | grep -vcE '^ *(sh|true) +[0-9]+ \[00[0-9]\] *$')"
+}
+
 user_only() {
 	recorded 5 -e cpu-clock:u -F 5000 -- sh -c "$busy" || return
 	! script -F ip | grep -q '^ *ffff' || no "kernel addresses"
@@ -437,7 +450,7 @@ no_module() {
 
 known_report() {
 	./perfdata_test make f.data && "$ctl" report -i f.data > report 2> err &&
-		diff <(sed 's/known.data/f.data/' "$here/report.expected") report
+		diff <(tail -n +2 "$here/report.expected") report
 }
 
 known_json() {
@@ -544,7 +557,7 @@ check "no samples at all" recorded 0 -e alignment-faults -- true
 check "every event" fixed_period
 check "user code only" user_only
 check "one CPU" one_cpu
-check "small buffers" recorded 5 -m 2 -e page-faults -- ls -R /usr/include
+check "small buffers" small_buffers
 check "names of functions and their callers" names
 check "forks are followed" follows_forks
 check "threads are followed" follows_threads
