@@ -45,5 +45,6 @@ subtest() {
 subtest "stacks of held locks" "$build/held_test"
 subtest "filter programs" "$build/filter_test"
 subtest "any bytes as a filter program, fuzzed" \
-	"$build/fuzz_filter" -runs=500000 -max_len=4096 -verbosity=0
+	"$build/fuzz_filter" -artifact_prefix="$build/" -runs=500000 \
+	-max_len=4096 -verbosity=0
 exit "$status"
