@@ -242,6 +242,7 @@ struct lh_sample {
  */
 int lh_lock_resolve(struct lockheld_insn *insn, u32 *groups, const char **msg);
 enum lockheld_mechanism lh_lock_mechanism(const struct lockheld_insn *insn);
+u8 lh_lock_term_family(const struct lockheld_insn *insn);
 
 bool lh_entry_holds(struct lh_sample *sample, struct lh_stack *stack,
 		    unsigned int i);

@@ -203,7 +203,7 @@ bool lh_lock_held(struct lh_sample *sample, const struct lockheld_insn *insn)
 }
 
 /* Family of the lock that a term speaks of; NONE is "spinlock or rwlock". */
-static u8 term_family(const struct lockheld_insn *insn)
+u8 lh_lock_term_family(const struct lockheld_insn *insn)
 {
 	switch (insn->arg) {
 	case LOCKHELD_SPEC_MMAP_LOCK:
@@ -217,7 +217,7 @@ static u8 term_family(const struct lockheld_insn *insn)
 
 enum lockheld_mechanism lh_lock_mechanism(const struct lockheld_insn *insn)
 {
-	u8 family = term_family(insn);
+	u8 family = lh_lock_term_family(insn);
 
 	if (insn->arg == LOCKHELD_SPEC_TYPE)
 		return LOCKHELD_MECH_HOOK;
@@ -244,7 +244,7 @@ int lh_lock_resolve(struct lockheld_insn *insn, u32 *groups, const char **msg)
 		insn->family = ret;
 	}
 
-	family = term_family(insn);
+	family = lh_lock_term_family(insn);
 	if (mode == LOCKHELD_MODE_READ && (family == LOCKHELD_FAMILY_MUTEX ||
 					   family == LOCKHELD_FAMILY_SPINLOCK)) {
 		*msg = "this lock has no readers";

@@ -288,7 +288,8 @@ static int put_terms(struct sk_buff *skb, const struct lh_filter_info *filter)
 		    nla_put_u32(skb, LOCKHELD_A_INSN, i) ||
 		    nla_put_u32(skb, LOCKHELD_A_MECHANISM,
 				lh_lock_mechanism(insn)) ||
-		    nla_put_u32(skb, LOCKHELD_A_FAMILY, insn->family) ||
+		    nla_put_u32(skb, LOCKHELD_A_FAMILY,
+				lh_lock_term_family(insn)) ||
 		    nla_put_u32(skb, LOCKHELD_A_MODE, insn->mode))
 			return -EMSGSIZE;
 		nla_nest_end(skb, nest);

@@ -8,6 +8,8 @@
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 static const char *const families[] = {
+	/* of a term: what the lock at an address may be */
+	[LOCKHELD_FAMILY_NONE] = "spinlock or rwlock",
 	[LOCKHELD_FAMILY_MUTEX] = "mutex",
 	[LOCKHELD_FAMILY_RWSEM] = "rwsem",
 	[LOCKHELD_FAMILY_SPINLOCK] = "spinlock",

@@ -92,7 +92,8 @@ enum lockheld_cmd {
  * @LOCKHELD_A_DROPPED: u64, samples not recorded
  * @LOCKHELD_A_UNCERTAIN: u64, samples for which a lock might have been either
  *	waited for or held; they were counted as not held
- * @LOCKHELD_A_TERM: nest, one for each lock_held(): INSN, MECHANISM, FAMILY, MODE
+ * @LOCKHELD_A_TERM: nest, one for each lock_held(): INSN, MECHANISM, MODE, and
+ *	FAMILY, which is NONE for an address that is no mutex and no rwsem
  * @LOCKHELD_A_INSN: u32, index of the term in the program
  * @LOCKHELD_A_STAT: nest, NAME and VALUE
  * @LOCKHELD_A_NAME: string
