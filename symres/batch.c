@@ -94,6 +94,8 @@ enum status lookup_batch(struct symres *s, const struct format *format)
 			break;
 		}
 		have += (size_t)n;
+		/* Without memory for it, all is as it would be anyway. */
+		symres_batch_begin(s);
 		used = answer_lines(&b, buf, have);
 		have -= used;
 		memmove(buf, buf + used, have);
@@ -110,6 +112,7 @@ enum status lookup_batch(struct symres *s, const struct format *format)
 		buf[have] = 0;
 		answer(&b, buf);
 	}
+	symres_batch_end(s);
 	free(buf);
 	return b.status;
 }

@@ -120,7 +120,7 @@ static bool perf_takes_labels(const struct elf *elf, const GElf_Shdr *sh)
 
 static bool perf_classify(const struct elf *elf, struct symtab *t,
 			  const GElf_Sym *sym, uint32_t xindex,
-			  struct text *name, struct range *r)
+			  bool demangle, struct text *name, struct range *r)
 {
 	unsigned int type = GELF_ST_TYPE(sym->st_info);
 	unsigned int bind = GELF_ST_BIND(sym->st_info);
@@ -146,7 +146,13 @@ static bool perf_classify(const struct elf *elf, struct symtab *t,
 	r->own_end = sym->st_size && r->end > r->start;
 	if (r->end < r->start)
 		r->end = UINT64_MAX;
-	r->name = sym->st_name;
+	/* How a name looks demangled is asked for rivals alone. */
+	r->key = sym->st_name;
+	if (!demangle) {
+		if (strings_get(&t->str, sym->st_name, name))
+			return false;
+		r->key = name_key(name->s);
+	}
 	r->rank = (uint8_t)(!!sym->st_size << 3 | (type != STT_NOTYPE) << 2 |
 			    (bind != STB_WEAK) << 1 | (bind == STB_GLOBAL));
 	return true;
@@ -162,6 +168,15 @@ static uint8_t rank_of(const GElf_Sym *sym)
 	return (uint8_t)(types[GELF_ST_TYPE(sym->st_info)] << 2 |
 			 (bind != STB_WEAK) << 1 |
 			 (bind == STB_GLOBAL || bind == STB_GNU_UNIQUE));
+}
+
+static uint32_t hash_of(const char *s)
+{
+	uint32_t h = 2166136261;
+
+	while (*s)
+		h = (h ^ (unsigned char)*s++) * 16777619;
+	return h;
 }
 
 /* Turns one symbol into a range; false if it can name nothing. */
@@ -184,7 +199,10 @@ static bool classify(const struct elf *elf, struct symtab *t,
 	r->own_end = sym->st_size && sym->st_size <= room;
 	if (r->end < r->start)
 		r->end = UINT64_MAX;
-	r->name = sym->st_name;
+	if (strings_get(&t->str, sym->st_name, name))
+		return false;
+	r->key = name_key(name->s);
+	r->hash = hash_of(name->s);
 	r->rank = rank_of(sym);
 	r->exact_only = false;
 	switch (type) {
@@ -194,8 +212,7 @@ static bool classify(const struct elf *elf, struct symtab *t,
 		r->layer = sym->st_size ? LAYER_TYPED : LAYER_SIZELESS;
 		break;
 	case STT_NOTYPE:
-		if (strings_get(&t->str, sym->st_name, name) ||
-		    is_tool_label(elf, name->s))
+		if (is_tool_label(elf, name->s))
 			return false;
 		r->layer = sym->st_size ? LAYER_UNTYPED : LAYER_SIZELESS;
 		/* Hidden ones are the notes of compiler plug-ins. */
@@ -215,7 +232,7 @@ static bool classify(const struct elf *elf, struct symtab *t,
 
 /* All of a table that reads well; the rest is as if it were not there. */
 static int collect(const struct elf *elf, struct symtab *t, bool perf,
-		   struct range_list *l, struct text *name)
+		   bool demangle, struct range_list *l, struct text *name)
 {
 	enum { WINDOW = 1024 };
 	GElf_Sym *syms = malloc(WINDOW * sizeof(*syms));
@@ -232,7 +249,7 @@ static int collect(const struct elf *elf, struct symtab *t, bool perf,
 			struct range r = { .ref = t->first + at + i };
 
 			if (perf ? perf_classify(elf, t, &syms[i], xindex[i],
-						 name, &r) :
+						 demangle, name, &r) :
 				   classify(elf, t, &syms[i], xindex[i], name,
 					    &r))
 				ret = range_push(l, &r);
@@ -261,29 +278,40 @@ static int ref_name(struct file *f, uint32_t ref, struct text *name)
 	return ret ? ret : strings_get(&t->str, sym.st_name, name);
 }
 
-static int better_name(void *arg, uint32_t a, uint32_t b)
+static int better_name(void *arg, const struct range *a, const struct range *b)
 {
 	struct name_pair *p = arg;
 	int ret;
 
-	if (ref_name(p->f, a, &p->a))
+	if (a->key >> 1 != b->key >> 1)
+		return a->key >> 1 > b->key >> 1 ? 1 : -1;
+	/* The same name in two tables. */
+	if (a->hash == b->hash)
+		return a->ref < b->ref ? 1 : -1;
+	if (ref_name(p->f, a->ref, &p->a))
 		return -1;
-	if (ref_name(p->f, b, &p->b))
+	if (ref_name(p->f, b->ref, &p->b))
 		return 1;
 	ret = compare_names(p->a.s, p->b.s);
-	return ret ? ret : (a < b ? 1 : -1);
+	return ret ? ret : (a->ref < b->ref ? 1 : -1);
 }
 
-static uint64_t name_key(void *arg, const struct range *r)
+static uint32_t worth(void *arg, const struct range *r)
 {
 	struct name_pair *p = arg;
 	struct symtab *t = tab_of(p->f, r->ref);
 
-	if (!t || strings_get(&t->str, r->name, &p->a))
+	if (!p->f->demangle)
+		return r->key;
+	if (!t || strings_get(&t->str, r->key, &p->a) || text_demangle(&p->a))
 		return 0;
-	if (p->f->demangle && text_demangle(&p->a))
-		return 0;
-	return perf_name_key(p->a.s);
+	return name_key(p->a.s);
+}
+
+/* By the stored name, whatever is shown. */
+static uint32_t stored_worth(struct name_pair *p, const struct range *r)
+{
+	return ref_name(p->f, r->ref, &p->a) ? 0 : name_key(p->a.s);
 }
 
 /* Stubs without a name of their own: by the function that is resolved there. */
@@ -315,7 +343,7 @@ static void resolver_offer(struct file *f, bool perf, struct resolver *to,
 {
 	bool ifunc = is_ifunc(f, r->ref);
 	bool first = to->best.end == 0;
-	uint64_t a, b;
+	uint32_t a, b;
 
 	if (!perf && !ifunc)
 		return;
@@ -323,8 +351,8 @@ static void resolver_offer(struct file *f, bool perf, struct resolver *to,
 	if (!first && to->best.rank > r->rank)
 		return;
 	if (!first && to->best.rank == r->rank) {
-		a = name_key(names, &to->best);
-		b = name_key(names, r);
+		a = stored_worth(names, &to->best);
+		b = stored_worth(names, r);
 		if (a > b || (a == b && to->best.ref < r->ref))
 			return;
 	}
@@ -336,7 +364,6 @@ static int name_resolvers(struct file *f, bool perf, const struct range_list *l,
 			  struct name_pair *names)
 {
 	struct resolver *v, *hit;
-	bool demangle = f->demangle;
 	size_t n = 0;
 
 	for (size_t i = 0; i < f->plt.n; i++)
@@ -356,7 +383,6 @@ static int name_resolvers(struct file *f, bool perf, const struct range_list *l,
 			n = last + 1;
 		else if (v[i].addr != v[last].addr)
 			v[++last] = v[i];
-	f->demangle = false;	/* stubs are named by stored names */
 	for (size_t i = 0; i < l->n; i++) {
 		struct resolver key = { .addr = l->v[i].start };
 
@@ -364,7 +390,6 @@ static int name_resolvers(struct file *f, bool perf, const struct range_list *l,
 		if (hit)
 			resolver_offer(f, perf, hit, &l->v[i], names);
 	}
-	f->demangle = demangle;
 	for (size_t i = 0; i < f->plt.n; i++) {
 		struct plt_slot *stub = &f->plt.v[i];
 		struct resolver key = { .addr = stub->target };
@@ -463,7 +488,8 @@ static int build_index(struct file *f, const struct symres *s)
 
 	for (unsigned int i = 0; i < f->ntab && !ret; i++) {
 		strings_cache(&f->tab[i].str);
-		ret = collect(f->tab[i].elf, &f->tab[i], s->perf, &l, &name);
+		ret = collect(f->tab[i].elf, &f->tab[i], s->perf,
+			      s->demangle, &l, &name);
 	}
 	if (!ret)
 		ret = plt_read(&f->plt, &f->elf, f->dynsym ? f->dynsym->count : 0,
@@ -475,7 +501,7 @@ static int build_index(struct file *f, const struct symres *s)
 	if (!ret && !l.n && !stubs.n)
 		f->miss = SYMRES_MISS_NO_SYMBOLS;
 	if (!ret && s->perf)
-		ret = perf_to_index(&l, &stubs, &f->index, name_key, &names);
+		ret = perf_to_index(&l, &stubs, &f->index, worth, &names);
 	else if (!ret)
 		ret = ranges_to_index(&l, &f->index, better_name, &names);
 	for (unsigned int i = 0; i < f->ntab; i++)
@@ -590,8 +616,47 @@ static int name_symbol(struct symtab *t, uint32_t at, const struct elf *elf,
 	return 0;
 }
 
+/* Reads what a symbol is called and where it is. */
+static int read_symbol(struct file *f, uint32_t ref, struct text *name,
+		       struct symres_sym *sym)
+{
+	struct symtab *t;
+	int ret;
+
+	if (ref >= f->plt_first && ref - f->plt_first >= f->plt.n)
+		return -ENOENT;
+	if (ref >= f->plt_first) {
+		ret = name_stub(f, &f->plt.v[ref - f->plt_first], name, sym);
+	} else {
+		t = tab_of(f, ref);
+		ret = name_symbol(t, ref - t->first, &f->elf, name, sym);
+	}
+	if (!ret && f->demangle && sym->name == name->s) {
+		ret = text_demangle(name);
+		sym->name = name->s;
+	}
+	return ret;
+}
+
+/* In a batch a file that was looked at once is taken as it was. */
+static int check_unchanged(struct file *f, const struct symres *s)
+{
+	int ret;
+
+	if (s->recent && f->batch == s->batch)
+		return 0;
+	ret = input_unchanged(&f->in);
+	if (!ret && f->debug.in)
+		ret = input_unchanged(&f->debug_in);
+	if (!ret && f->mini.in)
+		ret = input_unchanged(&f->mini_in);
+	if (!ret)
+		f->batch = s->batch;
+	return ret;
+}
+
 /* Names an address of an indexed file; sym->miss says why not. */
-int file_name(struct file *f, uint64_t addr, struct text *name,
+int file_name(struct file *f, struct symres *s, uint64_t addr,
 	      struct symres_sym *sym)
 {
 	uint32_t ref = index_find(&f->index, addr);
@@ -599,20 +664,11 @@ int file_name(struct file *f, uint64_t addr, struct text *name,
 
 	if (ref == INDEX_NONE)
 		return sym_miss(sym, SYMRES_MISS_NO_SYMBOL, 0);
-	if (ref >= f->plt_first && ref - f->plt_first >= f->plt.n)
-		return sym_miss(sym, SYMRES_MISS_NO_SYMBOL, 0);
-	if (ref >= f->plt_first) {
-		ret = input_unchanged(&f->in);
+	ret = check_unchanged(f, s);
+	if (!ret && !recent_get(s->recent, f, ref, sym)) {
+		ret = read_symbol(f, ref, &s->name, sym);
 		if (!ret)
-			ret = name_stub(f, &f->plt.v[ref - f->plt_first], name,
-					sym);
-	} else {
-		struct symtab *t = tab_of(f, ref);
-
-		ret = input_unchanged(t->in);
-		if (!ret)
-			ret = name_symbol(t, ref - t->first, &f->elf, name,
-					  sym);
+			recent_put(s->recent, f, ref, sym);
 	}
 	if (ret == -ENOMEM)
 		return ret;
@@ -628,10 +684,5 @@ int file_name(struct file *f, uint64_t addr, struct text *name,
 	sym->offset = addr - sym->addr;
 	if (sym->sym_size && sym->offset >= sym->sym_size)
 		return sym_miss(sym, SYMRES_MISS_NO_SYMBOL, 0);
-	if (f->demangle && sym->name == name->s) {
-		if (text_demangle(name))
-			return -ENOMEM;
-		sym->name = name->s;
-	}
 	return 1;
 }

@@ -82,7 +82,7 @@ struct strings {
 	bool keep_version;	/* "f@@V2" is not f */
 	uint64_t at;		/* window now in buf */
 	size_t len;
-	char buf[4096];
+	char buf[256];
 	struct strings_cache *cache;	/* while all names are asked for */
 };
 
@@ -143,7 +143,7 @@ int index_finish(struct index *ix);
 uint32_t index_find(const struct index *ix, uint64_t addr);
 void index_free(struct index *ix);
 
-/* --- ranges.c: from overlapping symbols to disjoint ranges --- */
+/* --- from overlapping symbols to disjoint ranges --- */
 
 /* Which symbols may hide which: a higher layer hides a lower one. */
 enum layer {
@@ -157,7 +157,9 @@ enum layer {
 struct range {
 	uint64_t start, end;
 	uint32_t ref;
-	uint32_t name;		/* where its name is in the string table */
+	uint32_t key;		/* what its name is worth, see name_key(); or
+				 * where it is, if that is found out later */
+	uint32_t hash;		/* of its name */
 	uint8_t layer;
 	uint8_t rank;		/* among equal ranges the highest wins */
 	bool exact_only;	/* sizeless and known to be incomplete */
@@ -170,20 +172,29 @@ struct range_list {
 };
 
 /* Which of two symbols of equal range and rank names it better; > 0: a. */
-typedef int (*better_fn)(void *arg, uint32_t a, uint32_t b);
+typedef int (*better_fn)(void *arg, const struct range *a,
+			 const struct range *b);
+
+typedef int (*range_compare_fn)(const void *a, const void *b);
+
+/* --- sort.c --- */
+
+int range_sort(struct range_list *l, range_compare_fn compare);
+
+/* --- ranges.c --- */
 
 int range_push(struct range_list *l, const struct range *r);
 int ranges_sweep(struct range_list *l, struct index *ix);
 int ranges_to_index(struct range_list *l, struct index *ix, better_fn better,
 		    void *arg);
 int compare_names(const char *a, const char *b);
+uint32_t name_key(const char *name);
 
 /* --- perf.c: the same by perf's rules --- */
 
 /* What the name of a symbol is worth; the more the better. */
-typedef uint64_t (*name_key_fn)(void *arg, const struct range *r);
+typedef uint32_t (*name_key_fn)(void *arg, const struct range *r);
 
-uint64_t perf_name_key(const char *name);
 int perf_to_index(struct range_list *l, struct range_list *stubs,
 		  struct index *ix, name_key_fn key, void *arg);
 
@@ -231,6 +242,7 @@ struct file {
 	unsigned int ntab;
 	struct symtab *dynsym;
 	bool demangle;
+	uint64_t batch;		/* in which it was seen to be unchanged */
 	struct plt plt;
 	uint32_t plt_first;
 	struct index index;
@@ -241,8 +253,17 @@ void file_free(struct file *f);
 int file_find_tables(struct file *f, bool perf);
 void file_forget_tables(struct file *f);
 int file_index(struct file *f, struct symres *s);
-int file_name(struct file *f, uint64_t addr, struct text *name,
+int file_name(struct file *f, struct symres *s, uint64_t addr,
 	      struct symres_sym *sym);
+
+/* --- recent.c --- */
+
+struct recent;
+
+bool recent_get(struct recent *r, const struct file *f, uint32_t ref,
+		struct symres_sym *sym);
+void recent_put(struct recent *r, const struct file *f, uint32_t ref,
+		const struct symres_sym *sym);
 
 /* --- debugfile.c --- */
 
@@ -278,6 +299,8 @@ struct symres {
 	char *root;		/* NULL: none */
 	char *cache_dir;	/* NULL: indexes are not kept */
 	bool perf, demangle;
+	struct recent *recent;	/* NULL: not within a batch */
+	uint64_t batch;
 	char *kallsyms;
 	struct input_pool pool;
 	struct file *files;

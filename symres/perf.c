@@ -28,30 +28,17 @@ static int compare(const void *va, const void *vb)
 	return a->ref < b->ref ? -1 : a->ref > b->ref;
 }
 
-/*
- * What a name is worth: fewer leading underscores, then its length, then no
- * second name of a system call.
- */
-uint64_t perf_name_key(const char *name)
-{
-	uint64_t under = strspn(name, "_"), len = strlen(name);
-	bool twin = !strncmp(name, "SyS", 3) || !strncmp(name, "compat_SyS", 10);
-
-	return (UINT32_MAX - under) << 32 | len << 1 | !twin;
-}
-
-/* Sorts, and leaves one symbol of those that begin together. */
+/* Leaves one symbol of those that begin together. */
 static void choose(struct range_list *l, name_key_fn key, void *arg)
 {
 	size_t out = 0;
 
-	qsort(l->v, l->n, sizeof(*l->v), compare);
 	for (size_t i = 0, j; i < l->n; i = j) {
 		struct range best = l->v[i];
-		uint64_t most = 0;
+		uint32_t most = 0;
 
 		for (j = i + 1; j < l->n && l->v[j].start == best.start; j++) {
-			uint64_t k;
+			uint32_t k;
 
 			if (l->v[j].rank != l->v[i].rank)
 				continue;
@@ -95,18 +82,20 @@ int perf_to_index(struct range_list *l, struct range_list *stubs,
 		  struct index *ix, name_key_fn key, void *arg)
 {
 	size_t out = 0;
-	int ret = 0;
+	int ret = range_sort(l, compare);
 
-	if (l->n)
-		choose(l, key, arg);
+	if (ret)
+		return ret;
+	choose(l, key, arg);
 	extend(l, stubs);
 	for (size_t i = 0; i < stubs->n && !ret; i++) {
 		stubs->v[i].rank = UINT8_MAX;
 		ret = range_push(l, &stubs->v[i]);
 	}
+	if (!ret && stubs->n)
+		ret = range_sort(l, compare);
 	if (ret || !l->n)
 		return ret;
-	qsort(l->v, l->n, sizeof(*l->v), compare);
 	for (size_t i = 0; i < l->n; i++)
 		if (!out || l->v[out - 1].start != l->v[i].start) {
 			l->v[out] = l->v[i];

@@ -69,6 +69,19 @@ int compare_names(const char *a, const char *b)
 	return strcmp(a, b);
 }
 
+/*
+ * What a name is worth in one number: fewer leading underscores, then its
+ * length, then no second name of a system call.
+ */
+uint32_t name_key(const char *name)
+{
+	size_t under = underscores(name), len = strlen(name);
+	bool twin = !strncmp(name, "SyS", 3) || !strncmp(name, "compat_SyS", 10);
+
+	under = under < UINT8_MAX ? under : UINT8_MAX;
+	return (uint32_t)((UINT8_MAX - under) << 24 | len << 1 | !twin);
+}
+
 static bool equal(const struct range *a, const struct range *b)
 {
 	return a->start == b->start && a->layer == b->layer &&
@@ -89,7 +102,7 @@ static void choose_aliases(struct range_list *l, better_fn better, void *arg)
 		for (size_t k = j; k-- > i && best.layer != LAYER_BOUND; )
 			if (l->v[k].rank == best.rank &&
 			    l->v[k].exact_only == best.exact_only &&
-			    better(arg, l->v[k].ref, best.ref) > 0)
+			    better(arg, &l->v[k], &best) > 0)
 				best = l->v[k];
 		l->v[out++] = best;
 		i = j + 1;
@@ -217,9 +230,13 @@ out:
 int ranges_to_index(struct range_list *l, struct index *ix, better_fn better,
 		    void *arg)
 {
+	int ret;
+
 	if (!l->n)
 		return 0;
-	qsort(l->v, l->n, sizeof(*l->v), compare);
+	ret = range_sort(l, compare);
+	if (ret)
+		return ret;
 	choose_aliases(l, better, arg);
 	end_sizeless(l);
 	return ranges_sweep(l, ix);

@@ -121,6 +121,7 @@ void symres_close(struct symres *s)
 	}
 	kernel_free(s->kernel);
 	free(s->debug_dirs);
+	free(s->recent);
 	free(s->root);
 	free(s->cache_dir);
 	free(s->kallsyms);
@@ -313,7 +314,7 @@ int place_name(struct symres *s, struct place *pl, uint64_t at, bool is_offset,
 	sym->flags |= f->flags;
 	if (f->miss)
 		return sym_miss(sym, f->miss, f->err);
-	return file_name(f, addr, &s->name, sym);
+	return file_name(f, s, addr, sym);
 }
 
 int symres_lookup_file(struct symres *s, const char *path, uint64_t vaddr,

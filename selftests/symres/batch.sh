@@ -81,3 +81,28 @@ P
 equal "JSON outside of a batch" \
 	'{"address":"0x1003","path":"sizeless.so","module":"sizeless.so","name":"nosize","start":"0x1003","offset":"0x0","size":"0x0","source":"symtab","kind":"function","approximate":true}' \
 	"$("$symres" --json -e sizeless.so 1003 | sed 's/"build_id":"[0-9a-f]*",//')"
+
+# Of two files with the same symbols each keeps its own, and what is remembered
+# is not believed of a file that has changed.
+cp nest.so twin_a.so
+cp overlap.so twin_b.so
+python3 - <<'P' > many_asked
+for turn in range(3000):
+    for f, a in (('twin_a.so', 0x1012), ('twin_b.so', 0x1012), ('twin_a.so', 0x103f), ('twin_a.so', 0x1004)):
+        print('%s\t%x' % (f, a))
+P
+equal "batch: what is remembered is the answer" "   3000 ??
+   3000 b+0xa
+   3000 in1+0x2
+   3000 outer+0x4" "$("$symres" --batch --offset-in-symbol < many_asked | sort | uniq -c | sed 's/^ */   /')"
+mkfifo ask4 answer4
+"$symres" --batch < ask4 > answer4 &
+exec 8> ask4 9< answer4
+printf 'twin_a.so\t1012\n' >&8
+read -r -t 10 line <&9
+cp overlap.so twin_a.so
+printf 'twin_a.so\t1012\n' >&8
+read -r -t 10 line2 <&9
+exec 8>&- 9<&-
+wait $!
+equal "batch: a file that changes between is not answered from memory" "in1 ??" "$line $line2"

@@ -8,11 +8,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void look(struct file *f, uint64_t addr, struct text *name)
+static void look(struct file *f, struct symres *s, uint64_t addr)
 {
 	struct symres_sym sym = { .size = sizeof(sym) };
 
-	if (f->miss || file_name(f, addr, name, &sym) <= 0)
+	if (f->miss || file_name(f, s, addr, &sym) <= 0)
 		return;
 	if (sym.addr > addr || !sym.name || !*sym.name)
 		abort();
@@ -25,7 +25,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct file *f = calloc(1, sizeof(*f));
 	unsigned char *mem = malloc(size ? size : 1);
 	struct symres s = { .debug_dirs = (char[]){ "" } };
-	struct text name = { 0 };
 	uint64_t addr;
 
 	/* The size chooses among the ways in, so that a corpus finds them all. */
@@ -41,19 +40,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	for (uint64_t at = 0; at < size && at < 1 << 16; at += 61)
 		if (elf_offset_to_addr(&f->elf, at, &addr))
-			look(f, addr, &name);
+			look(f, &s, addr);
 	for (uint32_t c = 0; c < f->index.nchunk; c++) {
 		const struct index_chunk *chunk = &f->index.chunk[c];
 
 		for (uint32_t i = 0; i < chunk->n; i++) {
 			addr = chunk->base + f->index.key[chunk->first + i];
-			look(f, addr, &name);
-			look(f, addr - 1, &name);
+			look(f, &s, addr);
+			look(f, &s, addr - 1);
 		}
 	}
-	look(f, 0, &name);
-	look(f, UINT64_MAX, &name);
-	free(name.s);
+	look(f, &s, 0);
+	look(f, &s, UINT64_MAX);
+	free(s.name.s);
 	file_free(f);
 	return 0;
 }

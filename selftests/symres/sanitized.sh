@@ -90,7 +90,7 @@ equal "sanitized: a process, no complaint" "" \
 	"$(grep -e Sanitizer -e 'runtime error' out)"
 
 # Different handles in different threads.
-lib_src=("$src"/{session,file,debugfile,elf,symtab,plt,ranges,index,input,maps,kernel,perf,minidebug,demangle,cache}.c)
+lib_src=("$src"/{session,file,debugfile,elf,symtab,plt,ranges,index,input,maps,kernel,perf,minidebug,demangle,cache,sort,recent}.c)
 libs="-lelf -lz -llzma -liberty"
 # shellcheck disable=SC2086
 must "builds with the thread sanitizer" clang -std=gnu11 -D_GNU_SOURCE -O1 -g -fsanitize=thread \

@@ -171,6 +171,16 @@ int symres_lookup_file(struct symres *s, const char *path, uint64_t vaddr,
 int symres_lookup_offset(struct symres *s, const char *path, uint64_t offset,
 			 struct symres_sym *sym);
 
+/*
+ * symres_batch_begin() - many look-ups follow at once
+ *
+ * Until symres_batch_end() a file is checked for changes at its first look-up
+ * only, and answers may be remembered. Call it again, without ending, for the
+ * files to be checked again. Returns 0, -EINVAL or -ENOMEM.
+ */
+int symres_batch_begin(struct symres *s);
+void symres_batch_end(struct symres *s);
+
 /* A mapping as it was recorded, in a PERF_RECORD_MMAP2 for example. Nothing in
  * /proc is consulted, so the process may long be gone. */
 struct symres_map {
