@@ -53,9 +53,10 @@ char *notes_text(const struct notes *n, size_t *len)
 
 	if (!out)
 		exit(ctl_error(CTL_FAILED, "out of memory"));
-	fprintf(out, "state %s\nsamples %" PRIu64 "\nlost %" PRIu64 "\nown %"
-		PRIu64 "\n", n->complete ? "complete" : "recording",
-		n->samples, n->lost, n->own);
+	fprintf(out, "state %s\n", n->complete ? "complete" : "recording");
+	fprintf(out, "samples %" PRIu64 "\n", n->samples);
+	fprintf(out, "lost %" PRIu64 "\n", n->lost);
+	fprintf(out, "own %" PRIu64 "\n", n->own);
 	for (i = 0; i < n->nr_filters; i++) {
 		const struct note_filter *f = &n->filters[i];
 

@@ -213,7 +213,9 @@ static void set_notes(struct recording *r, struct notes *notes)
 	char *text;
 	size_t len, i;
 
-	for (i = 0; i < r->o->events.n && !notes->nr_filters; i++) {
+	/* Called again with the same notes when names have been added. */
+	for (i = notes->nr_filters ? r->o->events.n : 0; i < r->o->events.n;
+	     i++) {
 		const struct recfilter *f = &r->filters[i];
 
 		if (f->text)

@@ -94,10 +94,12 @@ static void put_event(struct json *j, const struct report *r, size_t i)
 	if (filter) {
 		json_open(j, "filter", '{');
 		json_string(j, "text", filter->text);
-		json_number(j, "evaluated", filter->evaluated);
-		json_number(j, "passed", filter->passed);
-		json_number(j, "dropped", filter->dropped);
-		json_number(j, "uncertain", filter->uncertain);
+		if (r->notes->complete) {
+			json_number(j, "evaluated", filter->evaluated);
+			json_number(j, "passed", filter->passed);
+			json_number(j, "dropped", filter->dropped);
+			json_number(j, "uncertain", filter->uncertain);
+		}
 		json_close(j, '}');
 	}
 	json_open(j, "rows", '[');

@@ -307,9 +307,9 @@ static bool is_page_faults(const struct perf_event_attr *attr)
 }
 
 static void put_no_samples(struct page *p, const struct note_filter *filter,
-			   const struct perf_event_attr *attr)
+			   const struct perf_event_attr *attr, bool complete)
 {
-	if (!filter || (filter->id && !filter->evaluated)) {
+	if (!filter || (complete && filter->id && !filter->evaluated)) {
 		put_line(p, "No samples: the event did not happen while it was recorded.");
 		return;
 	}
@@ -341,7 +341,9 @@ static void put_event(struct page *p, const struct report *r, size_t i)
 		page_put(p, "# filter: %s", filter->text);
 		page_end(p);
 	}
-	if (filter && filter->id) {
+	if (filter && filter->id && !r->notes->complete) {
+		put_line(p, "The recording was cut short: what the filter dropped is not known.");
+	} else if (filter && filter->id) {
 		page_put(p, "# %" PRIu64 " evaluated, %" PRIu64 " passed, %"
 			 PRIu64 " dropped, %" PRIu64 " uncertain",
 			 filter->evaluated, filter->passed, filter->dropped,
@@ -349,7 +351,8 @@ static void put_event(struct page *p, const struct report *r, size_t i)
 		page_end(p);
 	}
 	if (!a->samples) {
-		put_no_samples(p, filter, &r->file->events[i].attr);
+		put_no_samples(p, filter, &r->file->events[i].attr,
+			       r->notes->complete);
 		return;
 	}
 	if (!a->with_record) {

@@ -30,12 +30,13 @@ said()
 	sed -n "s/.*[ ;]\([0-9]*\) $1.*/\1/p" "$tmp/err"
 }
 
-# value EXPRESSION: of Python, in which the report is "event" and its "rows"
+# value EXPRESSION: of Python; knows the "report", its first "event" and the "rows"
 value()
 {
 	"$LOCKHELD_CTL" report -i "$tmp/r.data" --json | python3 -c '
 import json, sys
-event = json.load(sys.stdin)["events"][0]
+report = json.load(sys.stdin)
+event = report["events"][0]
 rows = {(r.get("lock"), r.get("type"), r.get("mode")): r for r in event["rows"]}
 print(eval(sys.argv[1]))' "$1"
 }
@@ -113,6 +114,17 @@ check "an expression with fields of the tracepoint" record \
 equal "its samples" "$(said samples)" 50
 equal "the kernel dropped those with another number of locks" \
       "$(said dropped)" 25
+
+# ---- several events ----
+
+"$LOCKHELD_CTL" record -e holdmod:tick -c 1 --filter 'lock_held(mutex)' \
+	-e minor-faults --filter 'lock_held(mmap_lock:R)' -a \
+	-o "$tmp/r.data" -- bash -c "hm '$hold'" 2> "$tmp/err"
+equal "each event has its filter and its counts" \
+      "$(value "[e['filter']['text'] for e in report['events'] if 'filter' in e]")" \
+      "['lock_held(mutex)', 'lock_held(mmap_lock:R)']"
+equal "the recorder adds them up" "$(said passed)" \
+      "$(value "sum(e['filter']['passed'] for e in report['events'] if 'filter' in e)")"
 
 # ---- no sample ----
 

@@ -73,6 +73,15 @@ waiting spinlock spin_lock spin_lock
 waiting spinlock spin_lock_bh spin_lock_bh
 waiting rwlock write_lock read_lock
 waiting rwlock read_lock write_lock
+scene "a reader waits behind a writer that waits for a reader" "
+	hm 'switch 1'
+	hm 'take down_read rwsem; post 1; blocked rwsem 1; post 2
+	    blocked rwsem 2; tick 2; drop rwsem' &
+	hm 'await 1; take down_write rwsem; tick 2; drop rwsem' &
+	hm 'await 2; tick 1; take down_read rwsem; tick 2; drop rwsem
+	    tick 1' &
+	wait
+	hm 'switch 0'"
 compared
 at_least "ticks of tasks that waited" "$(hm_count ticks waiting)" 100
 for wanted in mutex:W rwsem:R rwsem:W spinlock:W rwlock:R rwlock:W; do
@@ -82,21 +91,21 @@ done
 
 # ---- attempts that fail ----
 
-# gives_up LOCK HOLD TAKE SIGNAL: the waiting task gets a signal
+# gives_up LOCK HOLD TAKE SIGNAL AGAIN: the waiting task gets a signal. It stays
+# while the holder lets go and takes the lock again with the function AGAIN.
 gives_up()
 {
 	scene "$3 ends with SIG$4" "
-	hm 'take $2 $1; tick 10; post 1; blocked $1 1; post 2
-	    await 3; tick 10; drop $1; tick 10' &
+	hm 'take $2 $1; tick 10; post 1; blocked $1 1; post 2; await 3
+	    tick 10; drop $1; tick 10; take $5 $1; post 4; await 5; tick 10
+	    drop $1' &
 	holder=\$!
-	hm 'await 1; tick 10; fail $3 $1; tick 50
-	    take $3 obj0.$1; tick 10; drop obj0.$1' &
+	hm 'await 1; tick 10; fail $3 $1; tick 50; post 3; await 4; tick 50
+	    post 5; take $3 obj0.$1; tick 10; drop obj0.$1' &
 	waiter=\$!
 	hm 'await 2'
 	kill -$4 \$waiter
-	wait \$waiter
-	hm 'post 3'
-	wait \$holder
+	wait \$waiter \$holder
 	true"
 }
 
@@ -113,11 +122,11 @@ fails()
 }
 
 all_families
-gives_up mutex mutex_lock mutex_lock_killable KILL
-gives_up mutex mutex_lock mutex_lock_interruptible TERM
-gives_up rwsem down_write down_read_killable KILL
-gives_up rwsem down_write down_read_interruptible TERM
-gives_up rwsem down_read down_write_killable KILL
+gives_up mutex mutex_lock mutex_lock_killable KILL mutex_lock
+gives_up mutex mutex_lock mutex_lock_interruptible TERM mutex_trylock
+gives_up rwsem down_write down_read_killable KILL down_read
+gives_up rwsem down_write down_read_interruptible TERM down_read
+gives_up rwsem down_read down_write_killable KILL down_read
 tries="mutex:mutex_lock:mutex_trylock
        rwsem:down_write:down_read_trylock rwsem:down_read:down_write_trylock
        spinlock:spin_lock:spin_trylock spinlock:spin_lock:spin_trylock_bh
