@@ -356,18 +356,19 @@ static void make_dirs(const char *dir)
 	free(copy);
 }
 
-/* An index that cannot be kept is still of use: failure is silent. */
-void cache_save(struct file *f, struct symres *s)
+/* True: it is kept. One that cannot be kept is still of use. */
+bool cache_save(struct file *f, struct symres *s)
 {
 	char *path = NULL, *temp = NULL;
 	struct head h;
+	bool kept = false;
 	int fd;
 
 	if (!s->cache_dir || f->in.mem || !f->index.n)
-		return;
+		return false;
 	for (size_t i = 0; i < f->plt.n; i++)
 		if (f->plt.v[i].size > UINT32_MAX)
-			return;
+			return false;
 	describe(f, s, &h);
 	h.ntab = f->ntab;
 	for (uint32_t i = 0; i < h.ntab; i++)
@@ -394,12 +395,14 @@ void cache_save(struct file *f, struct symres *s)
 	if (fd < 0)
 		goto out;
 	/* What changed meanwhile must not be kept for what it was before. */
-	if (write_all(f, &h, fd) || input_unchanged(&f->in) ||
-	    (f->debug.in && input_unchanged(&f->debug_in)) ||
-	    rename(temp, path))
+	kept = !write_all(f, &h, fd) && !input_unchanged(&f->in) &&
+	       (!f->debug.in || !input_unchanged(&f->debug_in)) &&
+	       !rename(temp, path);
+	if (!kept)
 		unlink(temp);
 	close(fd);
 out:
 	free(path);
 	free(temp);
+	return kept;
 }

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -378,6 +379,8 @@ int main(int argc, char **argv)
 {
 	/* A limit on file sizes costs an index, not the answers. */
 	signal(SIGXFSZ, SIG_IGN);
+	/* What an index is made from goes back as soon as it is made. */
+	mallopt(M_MMAP_THRESHOLD, 256 << 10);
 	if (argc > 1 && !strcmp(argv[1], "lookup")) {
 		argv[1] = argv[0];
 		argc--;

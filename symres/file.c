@@ -490,6 +490,10 @@ static int build_index(struct file *f, const struct symres *s)
 		strings_cache(&f->tab[i].str);
 		ret = collect(f->tab[i].elf, &f->tab[i], s->perf,
 			      s->demangle, &l, &name);
+		/* Names have been weighed; only equals and the demangled are
+		 * asked for again. */
+		if (s->perf && !s->demangle)
+			strings_uncache(&f->tab[i].str);
 	}
 	if (!ret)
 		ret = plt_read(&f->plt, &f->elf, f->dynsym ? f->dynsym->count : 0,
@@ -514,6 +518,17 @@ static int build_index(struct file *f, const struct symres *s)
 	return ret;
 }
 
+/* What is on disk now need not be in memory as well. */
+static int exchange_for_kept(struct file *f, struct symres *s)
+{
+	int ret;
+
+	index_free(&f->index);
+	file_forget_tables(f);
+	ret = cache_load(f, s);
+	return ret && ret != -ENOMEM ? build_index(f, s) : ret;
+}
+
 /* Takes the index that was kept, or reads every table once. */
 int file_index(struct file *f, struct symres *s)
 {
@@ -531,8 +546,8 @@ int file_index(struct file *f, struct symres *s)
 		ret = cache_load(f, s);
 	if (ret && ret != -ENOMEM) {
 		ret = build_index(f, s);
-		if (!ret)
-			cache_save(f, s);
+		if (!ret && cache_save(f, s))
+			ret = exchange_for_kept(f, s);
 	}
 	f->indexed = !ret;
 	elf_free_sections(&f->elf);

@@ -272,7 +272,7 @@ int debugfile_find(struct file *f, const struct symres *s);
 /* --- cache.c --- */
 
 int cache_load(struct file *f, struct symres *s);
-void cache_save(struct file *f, struct symres *s);
+bool cache_save(struct file *f, struct symres *s);
 
 /* --- minidebug.c --- */
 

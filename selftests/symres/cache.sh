@@ -160,3 +160,33 @@ done
 # shellcheck disable=SC2046
 wait $(jobs -p | grep -vxF "$(printf '%s\n' "${started[@]}")")
 equal "eight at once" "8 1" "$(cat par? | grep -c 'f65999+0x0') $(kept one)"
+
+# Memory does not grow with the symbols once there is an index.
+python3 - <<'P' > wide.s
+print('.text')
+for i in range(200000):
+    print('.globl wide_function_number_%d\n.type wide_function_number_%d,@function\nwide_function_number_%d: ret\n.size wide_function_number_%d,1' % (i, i, i, i))
+P
+gcc -c -o wide.o wide.s && ld.lld -shared -o wide.so wide.o
+# Anonymous memory of a batch that has answered and waits for more.
+anonymous() {
+	mkfifo ask5 answer5
+	"$symres" --batch --cache one < ask5 > answer5 &
+	exec 8> ask5 9< answer5
+	printf '%s\t%s\n' "$1" "$2" >&8
+	read -r -t 20 _ <&9
+	awk '$1 == "RssAnon:" { print $2 }' "/proc/$!/status"
+	exec 8>&- 9<&-
+	wait $!
+	rm ask5 answer5
+}
+at=$(value wide.so wide_function_number_77)
+names "200,000 symbols" "wide_function_number_77+0x0" --cache one -e wide.so "$at"
+small=$(anonymous nest.so 1010)
+big=$(anonymous wide.so "$at")
+[ "$big" -lt $((small + 128)) ]
+result $? "a kept index takes no memory of its own" "RssAnon: $small KiB, then $big"
+rm -f one/*
+big=$(anonymous wide.so "$at")
+[ "$big" -lt $((small + 256)) ]
+result $? "nor does one just made" "RssAnon: $small KiB, then $big"
