@@ -253,13 +253,10 @@ static int step_wait(struct hm_actor *actor, const struct hm_step *step)
 	while (!condition(step)) {
 		if (ktime_get_ns() > end)
 			return -ETIMEDOUT;
-		if (is_atomic(actor)) {
+		if (is_atomic(actor))
 			cpu_relax();
-			continue;
-		}
-		if (fatal_signal_pending(current))
-			return -EINTR;
-		usleep_range(100, 200);
+		else
+			usleep_range(100, 200);
 	}
 	return 0;
 }

@@ -5,7 +5,8 @@
  * Scripts fire ticks themselves. A timer in hard interrupt context and a probe
  * on sched_switch fire them on top of actors, which catches those that wait:
  * a tick says "waiting" only if another actor holds the lock beyond doubt, and
- * a holder does not let go while such a tick is being fired.
+ * a holder does not let go while such a tick is being fired; or if the actor
+ * goes to sleep in the lock function.
  */
 #include <linux/atomic.h>
 #include <linux/hrtimer.h>
@@ -118,9 +119,12 @@ static bool other_holds(const struct hm_actor *actor)
 	       (actor->wants_mode == HM_WRITE && atomic_read(&lock->readers));
 }
 
-/* Called with interrupts off: ticks of this kind do not nest. */
+/*
+ * Called with interrupts off: ticks of this kind do not nest. @sleeps: the
+ * actor is about to.
+ */
 static void tick_on_top(struct hm_actor *actor, enum hm_context context,
-			enum hm_source source)
+			enum hm_source source, bool sleeps)
 {
 	enum hm_phase phase = READ_ONCE(actor->phase);
 
@@ -130,7 +134,7 @@ static void tick_on_top(struct hm_actor *actor, enum hm_context context,
 		this_cpu_write(in_tick, 1);
 		/* Pairs with hm_wait_for_ticks(). */
 		smp_mb();
-		if (other_holds(actor))
+		if (sleeps || other_holds(actor))
 			hm_tick(actor, context, source, true);
 		smp_store_release(this_cpu_ptr(&in_tick), 0);
 	}
@@ -154,7 +158,7 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 
 	/* A softirq on top of the actor that is not its own may hold locks. */
 	if (actor && !in_serving_softirq() == (actor->context == HM_TASK))
-		tick_on_top(actor, HM_HARD, HM_BY_TIMER);
+		tick_on_top(actor, HM_HARD, HM_BY_TIMER, false);
 	hrtimer_forward_now(timer, ns_to_ktime(timer_ns));
 	return HRTIMER_RESTART;
 }
@@ -183,7 +187,8 @@ static void task_switches(void *data, bool preempt, struct task_struct *prev,
 	struct hm_actor *actor = hm_actor_of(prev);
 
 	if (actor && actor->context == HM_TASK)
-		tick_on_top(actor, HM_TASK, HM_BY_SWITCH);
+		tick_on_top(actor, HM_TASK, HM_BY_SWITCH,
+			    !preempt && !task_is_running(prev));
 }
 
 int hm_switch_set(bool on)
