@@ -50,6 +50,10 @@ check:
 	$(MAKE) ctl
 	$(MAKE) -C selftests run_tests
 
+# SYMBENCH names the folder of the fixture's generator and of the harness
+bench-symres: symres
+	selftests/symres/bench
+
 clean:
 	$(MAKE) -C lockheld-ctl clean
 	$(MAKE) -C symres clean
@@ -65,9 +69,10 @@ help:
 	@echo 'make install    PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)'
 	@echo 'make demo       build, boot a kernel in a VM, record a compiler at work, report'
 	@echo 'make check      every test, on this machine and in VMs'
+	@echo 'make bench-symres SYMBENCH=DIR   symres beside other symbolizers'
 	@echo 'make clean'
 	@echo
 	@echo 'V=1 shows the commands. demo and check install the Debian packages they need;'
 	@echo 'kernels for the VMs are kept in /var/cache/lockheld (LOCKHELD_CACHE).'
 
-.PHONY: all module ctl symres install demo check clean help
+.PHONY: all module ctl symres install demo check bench-symres clean help
