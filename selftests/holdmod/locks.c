@@ -51,7 +51,8 @@ static void *find_mmap_lock(void)
 
 static void *find_siglock(void)
 {
-	return &current->sighand->siglock;
+	/* A task that runs keeps its sighand */
+	return &rcu_dereference_raw(current->sighand)->siglock;
 }
 
 #define NR_FIXED 10
