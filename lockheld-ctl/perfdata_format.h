@@ -4,11 +4,13 @@
 #define LOCKHELD_CTL_PERFDATA_FORMAT_H
 
 #include <stdint.h>
+#include <sys/types.h>
 #include <linux/perf_event.h>
 
 #define PD_MAGIC	"PERFILE2"
 #define PD_MAGIC_SWAPPED "2ELIFREP"
 #define PD_NOTES_MAGIC	"LHNOTES1"
+#define PD_BUF_SIZE	(1u << 20)	/* more than any record, 65,535 bytes */
 #define PD_STRING_ALIGN	64	/* strings are padded to a multiple of it */
 
 struct pd_section {
@@ -41,5 +43,15 @@ struct pd_notes_head {
 	char magic[8];
 	uint64_t size;
 };
+
+struct pd_reader;
+
+/* Both set the reader's message and return -1. */
+int pd_fail(struct pd_reader *r, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+int pd_damaged(struct pd_reader *r, const char *what);
+/* Return: bytes read, fewer than @len at the end of the file; -1 on errors. */
+ssize_t pd_read_at(struct pd_reader *r, void *buf, size_t len, uint64_t offset);
+int pd_compare_ids(const void *a, const void *b);
 
 #endif

@@ -12,7 +12,6 @@
 #include "perfdata.h"
 #include "perfdata_format.h"
 
-#define BUF_SIZE	(1u << 20)	/* more than any record, 65,535 bytes */
 #define EVENTS_MAX	4096
 #define FEATURE_MAX	(64u << 20)	/* bytes of a section that is believed */
 
@@ -22,8 +21,7 @@ struct cursor {
 	size_t left;
 };
 
-static int __attribute__((format(printf, 2, 3)))
-fail(struct pd_reader *r, const char *fmt, ...)
+int pd_fail(struct pd_reader *r, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -34,14 +32,12 @@ fail(struct pd_reader *r, const char *fmt, ...)
 	return -1;
 }
 
-static int damaged(struct pd_reader *r, const char *what)
+int pd_damaged(struct pd_reader *r, const char *what)
 {
-	return fail(r, "'%s' is damaged: %s", r->path, what);
+	return pd_fail(r, "'%s' is damaged: %s", r->path, what);
 }
 
-/* Return: bytes read, fewer than @len at the end of the file; -1 on errors. */
-static ssize_t read_at(struct pd_reader *r, void *buf, size_t len,
-		       uint64_t offset)
+ssize_t pd_read_at(struct pd_reader *r, void *buf, size_t len, uint64_t offset)
 {
 	size_t done = 0;
 
@@ -52,7 +48,7 @@ static ssize_t read_at(struct pd_reader *r, void *buf, size_t len,
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return fail(r, "cannot read '%s': %s", r->path,
+			return pd_fail(r, "cannot read '%s': %s", r->path,
 				    strerror(errno));
 		if (!n)
 			break;
@@ -74,17 +70,17 @@ static unsigned char *read_section(struct pd_reader *r,
 	ssize_t n;
 
 	if (!inside(r, s) || s->size > FEATURE_MAX) {
-		damaged(r, what);
+		pd_damaged(r, what);
 		return NULL;
 	}
 	buf = ctl_realloc(NULL, s->size + 1, 1);
-	n = read_at(r, buf, s->size, s->offset);
+	n = pd_read_at(r, buf, s->size, s->offset);
 	if (n == (ssize_t)s->size) {
 		buf[s->size] = 0;
 		return buf;
 	}
 	if (n >= 0)
-		damaged(r, what);
+		pd_damaged(r, what);
 	free(buf);
 	return NULL;
 }
@@ -112,7 +108,7 @@ static char *take_string(struct cursor *c)
 	return s;
 }
 
-static int compare_ids(const void *a, const void *b)
+int pd_compare_ids(const void *a, const void *b)
 {
 	uint64_t x = ((const struct pd_id *)a)->id;
 	uint64_t y = ((const struct pd_id *)b)->id;
@@ -133,7 +129,7 @@ static void index_ids(struct pd_reader *r)
 			r->ids[r->nr_ids++] =
 				(struct pd_id){ .id = e->ids[j], .event = i };
 	}
-	qsort(r->ids, r->nr_ids, sizeof(*r->ids), compare_ids);
+	qsort(r->ids, r->nr_ids, sizeof(*r->ids), pd_compare_ids);
 }
 
 static int read_ids(struct pd_reader *r, struct pd_event *e,
@@ -158,7 +154,7 @@ static int read_events(struct pd_reader *r, const struct pd_file_header *h)
 	    h->attr_size > 65536 || !h->attrs.size ||
 	    h->attrs.size % h->attr_size ||
 	    h->attrs.size / h->attr_size > EVENTS_MAX)
-		return damaged(r, "the list of its events");
+		return pd_damaged(r, "the list of its events");
 	if (known > sizeof(r->events->attr))
 		known = sizeof(r->events->attr);
 	buf = read_section(r, &h->attrs, "the list of its events");
@@ -301,7 +297,7 @@ static void read_features(struct pd_reader *r, const struct pd_file_header *h)
 
 		if (!(h->features[i / 64] & (1ULL << (i % 64))))
 			continue;
-		if (read_at(r, &s, sizeof(s), at) != sizeof(s))
+		if (pd_read_at(r, &s, sizeof(s), at) != sizeof(s))
 			return;
 		at += sizeof(s);
 		if (i == PD_TRACING_DATA || i > PD_EVENT_DESC)
@@ -324,7 +320,7 @@ static void read_notes(struct pd_reader *r, const struct pd_file_header *h)
 	for (i = 0; i < PD_NR_FEATURES; i++)
 		if (h->features[i / 64] & (1ULL << (i % 64)))
 			s.offset += sizeof(struct pd_section);
-	if (read_at(r, &head, sizeof(head), s.offset) != sizeof(head) ||
+	if (pd_read_at(r, &head, sizeof(head), s.offset) != sizeof(head) ||
 	    memcmp(head.magic, PD_NOTES_MAGIC, sizeof(head.magic)))
 		return;
 	s.offset += sizeof(head);
@@ -339,16 +335,16 @@ static int check_header(struct pd_reader *r, const struct pd_file_header *h,
 {
 	if (len >= sizeof(h->magic) &&
 	    !memcmp(h->magic, PD_MAGIC_SWAPPED, sizeof(h->magic)))
-		return fail(r, "'%s' was recorded on a machine of the other byte order: report it there",
+		return pd_fail(r, "'%s' was recorded on a machine of the other byte order: report it there",
 			    r->path);
 	if (len < sizeof(h->magic) ||
 	    memcmp(h->magic, PD_MAGIC, sizeof(h->magic)))
-		return fail(r, "'%s' is not a perf.data file", r->path);
+		return pd_fail(r, "'%s' is not a perf.data file", r->path);
 	if (len >= 16 && h->size == 16)
-		return fail(r, "'%s' was written by perf to a pipe: record to a file (perf record -o FILE)",
+		return pd_fail(r, "'%s' was written by perf to a pipe: record to a file (perf record -o FILE)",
 			    r->path);
 	if (len < sizeof(*h) || h->size != sizeof(*h))
-		return damaged(r, "its header");
+		return pd_damaged(r, "its header");
 	return 0;
 }
 
@@ -358,14 +354,14 @@ static int open_file(struct pd_reader *r)
 
 	r->fd = open(r->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (r->fd < 0 || fstat(r->fd, &st))
-		return fail(r, errno == ENOENT ?
+		return pd_fail(r, errno == ENOENT ?
 			    "cannot open '%s': %s (record one first, or name it with -i)" :
 			    "cannot open '%s': %s", r->path, strerror(errno));
 	if (S_ISDIR(st.st_mode))
-		return fail(r, "'%s' is a directory; recordings of perf record --threads are not supported",
+		return pd_fail(r, "'%s' is a directory; recordings of perf record --threads are not supported",
 			    r->path);
 	if (!S_ISREG(st.st_mode))
-		return fail(r, "'%s' is not a regular file", r->path);
+		return pd_fail(r, "'%s' is not a regular file", r->path);
 	r->file_size = (uint64_t)st.st_size;
 	return 0;
 }
@@ -380,11 +376,11 @@ int pd_reader_open(struct pd_reader *r, const char *path)
 	r->path = ctl_strdup(path);
 	if (open_file(r))
 		return -1;
-	n = read_at(r, &h, sizeof(h), 0);
+	n = pd_read_at(r, &h, sizeof(h), 0);
 	if (n < 0 || check_header(r, &h, (size_t)n) || read_events(r, &h))
 		return -1;
 	if (h.data.offset > r->file_size)
-		return damaged(r, "it ends before its samples");
+		return pd_damaged(r, "it ends before its samples");
 	r->data_offset = h.data.offset;
 	r->data_size = h.data.size;
 	if (!r->data_size || !inside(r, &h.data)) {
@@ -398,7 +394,7 @@ int pd_reader_open(struct pd_reader *r, const char *path)
 	}
 	free(r->error);
 	r->error = NULL;
-	r->buf = ctl_realloc(NULL, BUF_SIZE, 1);
+	r->buf = ctl_realloc(NULL, PD_BUF_SIZE, 1);
 	pd_rewind(r);
 	return 0;
 }
@@ -429,159 +425,4 @@ void pd_reader_close(struct pd_reader *r)
 		close(r->fd);
 	memset(r, 0, sizeof(*r));
 	r->fd = -1;
-}
-
-void pd_rewind(struct pd_reader *r)
-{
-	r->pos = r->data_offset;
-	r->buf_at = 0;
-	r->buf_len = 0;
-}
-
-/* Makes @want bytes of data available. Return: 1, 0 at the end, -1. */
-static int fill(struct pd_reader *r, size_t want)
-{
-	uint64_t end = r->data_offset + r->data_size;
-	size_t room;
-	ssize_t n;
-
-	if (r->buf_len - r->buf_at >= want)
-		return 1;
-	memmove(r->buf, r->buf + r->buf_at, r->buf_len - r->buf_at);
-	r->buf_len -= r->buf_at;
-	r->buf_at = 0;
-	room = BUF_SIZE - r->buf_len;
-	if (room > end - r->pos)
-		room = end - r->pos;
-	n = read_at(r, r->buf + r->buf_len, room, r->pos);
-	if (n < 0)
-		return -1;
-	r->pos += (uint64_t)n;
-	r->buf_len += (size_t)n;
-	return r->buf_len >= want;
-}
-
-/* The bytes of hardware traces follow their record, and nobody here wants
- * them. Return as fill(). */
-static int skip_trace(struct pd_reader *r,
-		      const struct perf_event_header *record)
-{
-	uint64_t size, end = r->data_offset + r->data_size;
-	size_t here;
-
-	if (record->size < sizeof(*record) + sizeof(size))
-		return damaged(r, "a record of hardware trace data");
-	memcpy(&size, record + 1, sizeof(size));
-	if (size % 8)
-		return damaged(r, "a record of hardware trace data");
-	here = r->buf_len - r->buf_at;
-	if (size <= here) {
-		r->buf_at += size;
-		return 1;
-	}
-	if (size - here > end - r->pos)
-		return 0;
-	r->pos += size - here;
-	r->buf_at = r->buf_len = 0;
-	return 1;
-}
-
-int pd_next(struct pd_reader *r, const struct perf_event_header **record,
-	    uint64_t *offset)
-{
-	const struct perf_event_header *h;
-	int ret;
-
-	for (;;) {
-		ret = fill(r, sizeof(*h));
-		if (ret <= 0)
-			return ret;
-		h = (const void *)(r->buf + r->buf_at);
-		if (!h->type && !h->size && r->unfinished)
-			return 0;
-		if (h->type == PD_RECORD_COMPRESSED)
-			return fail(r, "'%s' is compressed: record it without -z",
-				    r->path);
-		/* All others are whole words, and their readers rely on it. */
-		if (h->size < sizeof(*h) || h->size % 8)
-			return damaged(r, "a record of impossible size");
-		ret = fill(r, h->size);
-		if (ret < 0)
-			return ret;
-		if (!ret) {
-			/* cut off in the middle of a record */
-			r->unfinished = true;
-			return 0;
-		}
-		h = (const void *)(r->buf + r->buf_at);
-		*offset = r->pos - (r->buf_len - r->buf_at);
-		r->buf_at += h->size;
-		if (h->type != PD_RECORD_AUXTRACE)
-			break;
-		ret = skip_trace(r, h);
-		if (ret <= 0)
-			return ret;
-	}
-	*record = h;
-	return 1;
-}
-
-/* Where the id of the event is in a sample, in words; -1: nowhere. */
-static int id_word(uint64_t type)
-{
-	int word = 0;
-
-	if (type & PERF_SAMPLE_IDENTIFIER)
-		return 0;
-	if (!(type & PERF_SAMPLE_ID))
-		return -1;
-	word += !!(type & PERF_SAMPLE_IP);
-	word += !!(type & PERF_SAMPLE_TID);
-	word += !!(type & PERF_SAMPLE_TIME);
-	word += !!(type & PERF_SAMPLE_ADDR);
-	return word;
-}
-
-/* The same in the trailer of other records, in words from their end. */
-static int id_word_from_end(uint64_t type)
-{
-	int word = 1;
-
-	if (type & PERF_SAMPLE_IDENTIFIER)
-		return word;
-	if (!(type & PERF_SAMPLE_ID))
-		return -1;
-	word += !!(type & PERF_SAMPLE_CPU);
-	word += !!(type & PERF_SAMPLE_STREAM_ID);
-	return word;
-}
-
-size_t pd_event_of(const struct pd_reader *r,
-		   const struct perf_event_header *record)
-{
-	uint64_t type = r->events[0].attr.sample_type;
-	const uint64_t *words = (const uint64_t *)(record + 1);
-	size_t nr = record->size / 8 - 1;
-	struct pd_id key, *found;
-	int at;
-
-	if (r->nr_events == 1)
-		return 0;
-	if (record->type == PERF_RECORD_SAMPLE) {
-		at = id_word(type);
-	} else {
-		at = id_word_from_end(type);
-		if (!r->events[0].attr.sample_id_all)
-			return 0;
-		if (at > 0)
-			at = (int)nr - at;
-	}
-	if (at < 0 || (size_t)at >= nr)
-		return SIZE_MAX;
-	key.id = words[at];
-	/* what the recorder made up itself has no id */
-	if (!key.id && record->type != PERF_RECORD_SAMPLE)
-		return 0;
-	found = bsearch(&key, r->ids, r->nr_ids, sizeof(key), compare_ids);
-	return found ? found->event : SIZE_MAX;
 }

@@ -8,42 +8,14 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
-#include <sys/sysinfo.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 #include <symres.h>
 
 #include "ctl.h"
-#include "evopen.h"
-#include "learn.h"
-#include "nl.h"
 #include "notes.h"
-#include "perfdata.h"
-#include "recfilter.h"
-#include "record.h"
-#include "recorder.h"
+#include "recording.h"
 #include "sample.h"
 #include "synth.h"
-#include "tracing_data.h"
-#include "workload.h"
-
-/* A recording: the user's events, and one more that brings what they lack. */
-struct recording {
-	const struct record_opts *o;
-	int argc;
-	char **argv;
-	struct target target;
-	struct evopen *ev;	/* nr_ev; the last is the one that tracks maps */
-	size_t nr_ev;
-	struct recfilter *filters;	/* one for each of the user's events */
-	struct lhnl *nl;	/* NULL: the module has no part in it */
-	struct ringset rings;
-	struct workload work;
-	struct recorder recorder;
-	struct symres *symres;
-	char *tracing;
-	size_t tracing_len;
-};
 
 static void make_events(struct recording *r)
 {
@@ -174,104 +146,6 @@ static int open_events(struct recording *r)
 	return status;
 }
 
-static struct pd_event *file_events(const struct recording *r)
-{
-	struct pd_event *events = ctl_zalloc(r->nr_ev * sizeof(*events));
-	size_t i;
-
-	for (i = 0; i < r->nr_ev; i++) {
-		events[i].attr = r->ev[i].attr;
-		events[i].name = (char *)r->ev[i].name;
-		events[i].ids = r->ev[i].ids;
-		events[i].nr_ids = r->ev[i].n;
-	}
-	return events;
-}
-
-static void set_features(struct recording *r, struct pd_writer *w)
-{
-	uint32_t *cpus = ctl_zalloc(2 * sizeof(*cpus));
-	struct utsname uts;
-
-	uname(&uts);
-	pd_set_string(w, PD_HOSTNAME, uts.nodename);
-	pd_set_string(w, PD_OSRELEASE, uts.release);
-	pd_set_string(w, PD_VERSION, "lockheld " VERSION);
-	pd_set_string(w, PD_ARCH, uts.machine);
-	cpus[0] = (uint32_t)get_nprocs_conf();
-	cpus[1] = (uint32_t)get_nprocs();
-	pd_set_feature(w, PD_NRCPUS, cpus, 2 * sizeof(*cpus));
-	pd_set_cmdline(w, "lockheld-ctl", r->argc, r->argv);
-	if (r->tracing)
-		pd_set_feature(w, PD_TRACING_DATA, r->tracing, r->tracing_len);
-	r->tracing = NULL;
-}
-
-/* What the file says until the recording is over, should it never be. */
-static void set_notes(struct recording *r, struct notes *notes)
-{
-	char *text;
-	size_t len, i;
-
-	/* Called again with the same notes when names have been added. */
-	for (i = notes->nr_filters ? r->o->events.n : 0; i < r->o->events.n;
-	     i++) {
-		const struct recfilter *f = &r->filters[i];
-
-		if (f->text)
-			notes_add_filter(notes, &(struct note_filter){
-				.id = f->id,
-				.event = i,
-				.evaluated = f->counts.evaluated,
-				.passed = f->counts.passed,
-				.dropped = f->counts.dropped,
-				.uncertain = f->counts.uncertain,
-				.text = (char *)f->text,
-			});
-	}
-	text = notes_text(notes, &len);
-	pd_set_notes(r->recorder.file, text, len);
-	free(text);
-}
-
-/* @kept: samples in the file that stays; 0: none does. */
-static int write_failed(const struct recording *r, int ret, uint64_t kept)
-{
-	char *rest = kept ? ctl_printf("; the %" PRIu64 " samples before are in it",
-				       kept) : ctl_strdup("");
-
-	ctl_error(CTL_FAILED, "cannot write '%s': %s%s%s", r->o->file,
-		  strerror(-ret), ret == -ENOSPC || ret == -EDQUOT ?
-		  " (free some space, or record elsewhere with -o)" : "", rest);
-	free(rest);
-	return CTL_FAILED;
-}
-
-static int create_file(struct recording *r)
-{
-	struct pd_event *events = file_events(r);
-	struct notes notes = { 0 };
-	int ret;
-
-	if (r->o->events.tep) {
-		r->tracing = tracing_data(&r->o->events, &r->tracing_len);
-		if (!r->tracing) {
-			free(events);
-			return ctl_error(CTL_FAILED,
-					 "the tracepoints' formats cannot be read");
-		}
-	}
-	ret = pd_create(&r->recorder.file, r->o->file, events, r->nr_ev);
-	free(events);
-	if (ret)
-		return write_failed(r, ret, 0);
-	set_features(r, r->recorder.file);
-	set_notes(r, &notes);
-	notes_free(&notes);
-	ret = pd_seal(r->recorder.file);
-	return ret ? write_failed(r, ret, 0) : CTL_DONE;
-}
-
 /* What is there already, while no event of the user's counts yet: reading
  * /proc/PID/maps takes the very lock that people look at. */
 static int write_what_runs(struct recording *r)
@@ -312,7 +186,7 @@ static int start(struct recording *r)
 				 tracker(r)->name, strerror(-ret));
 	ret = write_what_runs(r);
 	if (ret)
-		return write_failed(r, ret, 0);
+		return record_write_failed(r, ret, 0);
 	status = enable(r);
 	if (status || !r->work.pid)
 		return status;
@@ -342,41 +216,6 @@ static uint64_t lost(const struct recording *r)
 		n += r->ev[i].lost;
 	}
 	return n > r->recorder.lost ? n : r->recorder.lost;
-}
-
-static void set_sample_time(struct recording *r)
-{
-	uint64_t *times = ctl_zalloc(2 * sizeof(*times));
-
-	times[0] = r->recorder.first;
-	times[1] = r->recorder.last;
-	pd_set_feature(r->recorder.file, PD_SAMPLE_TIME, times,
-		       2 * sizeof(*times));
-}
-
-/*
- * Makes the file whole, then adds names to it as far as there is room.
- * @cut: not all of the recording is in it. Return: 0 or -errno.
- */
-static int finish_file(struct recording *r, struct notes *notes, bool cut)
-{
-	struct pd_writer *file = r->recorder.file;
-	sigset_t none;
-	int ret;
-
-	set_sample_time(r);
-	notes->complete = !cut;
-	set_notes(r, notes);
-	ret = pd_seal(file);
-	if (ret)
-		return ret;
-	/* From here on a second Ctrl-C may end what only adds names. */
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	learn_names(file, r->o->file, r->symres, r->nl, notes);
-	set_notes(r, notes);
-	ret = pd_seal(file);
-	return cut ? 0 : ret;
 }
 
 static void say_result(const struct recording *r, const struct notes *notes)
@@ -418,9 +257,9 @@ static int finish(struct recording *r, int error)
 	for (i = 0; i < r->o->events.n; i++)
 		if (r->filters[i].n)
 			recfilter_counts(&r->filters[i], r->nl);
-	ret = finish_file(r, &notes, error != 0);
+	ret = record_finish_file(r, &notes, error != 0);
 	if (error || ret)
-		status = write_failed(r, error ? error : ret, notes.samples);
+		status = record_write_failed(r, error ? error : ret, notes.samples);
 	else
 		say_result(r, &notes);
 	if (status && !notes.samples) {
@@ -428,7 +267,7 @@ static int finish(struct recording *r, int error)
 	} else {
 		ret = pd_close(file);
 		if (ret && !status)
-			status = write_failed(r, ret, 0);
+			status = record_write_failed(r, ret, 0);
 	}
 	r->recorder.file = NULL;
 	notes_free(&notes);
@@ -443,7 +282,7 @@ static int record(struct recording *r)
 	r->recorder.rings = &r->rings;
 	r->recorder.work = &r->work;
 	r->recorder.system_wide = r->o->all;
-	status = create_file(r);
+	status = record_create_file(r);
 	if (!status)
 		status = start(r);
 	if (status)

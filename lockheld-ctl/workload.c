@@ -18,9 +18,11 @@ static void run_child(int wait_fd, int failed_fd, char **argv)
 	char byte;
 	int error;
 
-	/* The recorder blocks what it reads from a signalfd. */
+	/* The recorder blocks what it reads from a signalfd, and ignores
+	 * SIGPIPE: that is not for the command to inherit. */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
 	if (read(wait_fd, &byte, 1) != 1)
 		_exit(0);		/* the recorder gave up */
 	execvp(argv[0], argv);

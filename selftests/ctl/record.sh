@@ -274,12 +274,18 @@ filters_apply_before() {
 	equal 1 "$(grep -c '^# filter' report)" || return
 	grep -A1 '^# kmem:mm_page_alloc' report | grep -q '^# filter' ||
 		no "$(cat report)" || return
+	record 0 -e kmem:mm_page_alloc,kmem:mm_page_free \
+		--filter 'order < 2' -- ls -R /usr/include || return
+	"$ctl" report -i f.data > report
+	equal 2 "$(grep -c '^# filter: order < 2' report)" || return
 	record 64 -e kmem:mm_page_alloc --filter 'gfp_flags & 0x100' \
 		--filter 'order > 1' true
 }
 
 exit_status() {
-	record 7 -e page-faults -- sh -c 'exit 7' && perf_agrees
+	record 7 -e page-faults -- sh -c 'exit 7' && perf_agrees || return
+	# shellcheck disable=SC2016 # for the inner shell
+	record 141 -e page-faults -- sh -c 'kill -PIPE $$; exit 7' && perf_agrees
 }
 
 old_file() {
@@ -506,7 +512,7 @@ bad_files() {
 	return $ok
 }
 
-lib="perfdata_read perfdata_write sample procmaps notes util"
+lib="perfdata_read perfdata_records perfdata_write sample procmaps notes util"
 # compile COMPILER FLAGS NAME: of this folder, with the parts it tests
 compile() {
 	local part sources=
