@@ -76,7 +76,9 @@ check "the threads have run" wait "$threads"
 hm 'take mutex_lock mutex; drop mutex'
 moment=$(($(awk 'END { print $6 }' "$hm_dir/holds") + 15000000000))
 expect "before a time" "time < $moment" "time < $moment"
-expect "after a time, with a lock" "time >= $moment && lock_held(mutex)" \
+# by its owner word: hooks may take long to be placed
+expect "after a time, with a lock" \
+       "time >= $moment && lock_held(holdmod_mutex)" \
        "time >= $moment && held ~ /mutex/"
 scene "time" "
 	until hm 'tick 5; take mutex_lock mutex; tick 5; drop mutex' &&
