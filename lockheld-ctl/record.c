@@ -46,7 +46,12 @@ static void make_events(struct recording *r)
 		attr->exclude_kernel = e->attr.exclude_kernel;
 		attr->exclude_hv = e->attr.exclude_hv;
 		attr->precise_ip = e->attr.precise_ip;
-		attr->sample_type |= PERF_SAMPLE_PERIOD;
+		/*
+		 * Asked for with a fixed period, software events and
+		 * tracepoints would take a sample each time.
+		 */
+		if (attr->freq)
+			attr->sample_type |= PERF_SAMPLE_PERIOD;
 		attr->enable_on_exec = o->command && !o->all;
 		if (o->chains)
 			attr->sample_type |= PERF_SAMPLE_CALLCHAIN;

@@ -254,6 +254,7 @@ static void parse_sample(struct cursor c, struct sample *s)
 		take(&c, ids, sizeof(ids));
 		s->cpu = ids[0];
 	}
+	s->period = s->event->attr.freq ? 1 : s->event->attr.sample_period;
 	if (type & PERF_SAMPLE_PERIOD)
 		s->period = take64(&c);
 	if (type & PERF_SAMPLE_READ)
