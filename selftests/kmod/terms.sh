@@ -17,7 +17,8 @@ mkfifo "$tmp/go"
 threads=$!
 exec 8> "$tmp/go"
 until [ "$(wc -l < "$tmp/tids")" = 2 ]; do sleep 0.1; done
-{ read -r tid1; read -r tid2; } < "$tmp/tids"
+# The threads tell their numbers in any order, but have them in theirs
+{ read -r tid1; read -r tid2; } < <(sort -n "$tmp/tids")
 
 exec 9> "$hm_dir/run"
 tick_start=$(awk '$3 == "hm_tick" { print "0x" $1 }' /proc/kallsyms)
