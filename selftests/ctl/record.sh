@@ -357,17 +357,19 @@ lost_samples() {
 
 # small_disk SIZE: as folder disk
 small_disk() {
+	[ -z "$mounted" ] || umount "$mounted"
+	mounted=
 	mkdir -p disk
 	mount -t tmpfs -o size="$1" none disk 2> /dev/null || {
 		echo "no tmpfs can be mounted"
-		exit 4
+		return 4
 	}
 	mounted=$tmp/disk
 }
 
 full_disk() {
 	local status=0 kept
-	small_disk 512k
+	small_disk 512k || return
 	timeout 60 "$ctl" record -a -g -F 10000 -e cpu-clock -o disk/f.data \
 		-- sh -c 'echo $$ > shell; while :; do :; done' 2> err || status=$?
 	equal 1 $status || return
@@ -388,7 +390,7 @@ full_disk() {
 
 fuller_disk() {
 	local status=0
-	small_disk 4k
+	small_disk 4k || return
 	timeout 60 "$ctl" record -a -e cpu-clock -o disk/f.data -- sleep 55 \
 		2> err || status=$?
 	equal 1 $status && equal 1 "$(wc -l < err)" || return
