@@ -103,8 +103,7 @@ static void wrong_addresses(void)
 {
 	static const uint64_t addresses[] = {
 		0x1000, 0x7fffffffe000, 0x8000000000000000,
-		0xffff800000000000, 0xffffffffffffffff, 0xfffffffffffffff8,
-		0xdead000000000100,
+		0xffffffffffffffff, 0xfffffffffffffff8, 0xdead000000000100,
 	};
 	struct lockheld_insn insn;
 	uint32_t id;
