@@ -151,7 +151,7 @@ void lh_records_exit(void);
 int lh_records_start(void);
 void lh_records_stop(void);
 
-/* Forgets locks of groups that have no hooks any more, for others have. */
+/* Forgets the locks of groups whose hooks are gone, while others have some. */
 void lh_records_forget(u32 groups);
 
 /* The four things that happen to a lock. Any context; preemption is off. */
