@@ -21,13 +21,66 @@ static const u8 pops[] = {
 	[LOCKHELD_OP_LAND] = 2,
 	[LOCKHELD_OP_LOR] = 2,
 	[LOCKHELD_OP_NOT] = 1,
+	[LOCKHELD_OP_HELD_NS] = 0,
 };
+
+/* Which fields of an instruction mean something. */
+enum operand {
+	NOTHING,
+	IMM,
+	IMM2,
+	COMM,
+	NAME,
+};
+
+static enum operand operand_of(const struct lockheld_insn *insn)
+{
+	switch (insn->op) {
+	case LOCKHELD_OP_IMM:
+		return IMM;
+	case LOCKHELD_OP_COMM:
+		return COMM;
+	case LOCKHELD_OP_LOCK:
+	case LOCKHELD_OP_HELD_NS:
+		break;
+	default:
+		return NOTHING;
+	}
+	switch (insn->arg) {
+	case LOCKHELD_SPEC_ADDR:
+		return IMM2;
+	case LOCKHELD_SPEC_RQ_LOCK:
+		return IMM;
+	case LOCKHELD_SPEC_SLAB:
+		return NAME;
+	default:
+		return NOTHING;
+	}
+}
+
+/* All behind what is used is 0. */
+static bool rest_is_zero(const struct lockheld_insn *insn)
+{
+	static const u8 used[] = {
+		[NOTHING] = 0,
+		[IMM] = sizeof(insn->imm),
+		[IMM2] = sizeof(insn->imm) + sizeof(insn->imm2),
+		[COMM] = sizeof(insn->comm),
+		[NAME] = sizeof(insn->name),
+	};
+	unsigned int i;
+
+	for (i = used[operand_of(insn)]; i < sizeof(insn->name); i++) {
+		if (insn->name[i])
+			return false;
+	}
+	return true;
+}
 
 static const char *check_lock(const struct lockheld_insn *insn)
 {
 	bool wants_family = insn->arg == LOCKHELD_SPEC_TYPE;
 	bool has_family = insn->family != LOCKHELD_FAMILY_NONE;
-	bool has_addr = insn->arg == LOCKHELD_SPEC_ADDR;
 
 	if (insn->arg > LOCKHELD_SPEC_MAX)
 		return "unknown kind of lock";
@@ -37,34 +90,33 @@ static const char *check_lock(const struct lockheld_insn *insn)
 		return "unknown lock family";
 	if (has_family != wants_family)
 		return "a lock family goes with a lock type, and only there";
-	if (has_addr && insn->imm <= 1)
+	if (insn->arg == LOCKHELD_SPEC_ADDR && insn->imm <= 1)
 		return "not the address of a lock";
-	if (!has_addr && (insn->imm || insn->imm2))
-		return "an address goes with an address term only";
+	if (insn->arg == LOCKHELD_SPEC_SLAB && !insn->name[0])
+		return "the name of a slab cache is empty";
 	return NULL;
 }
 
 static const char *check_insn(const struct lockheld_insn *insn)
 {
+	const char *msg = NULL;
+
 	if (insn->op > LOCKHELD_OP_MAX)
 		return "unknown operation";
 	if (insn->pad)
 		return "padding is not 0";
-	if (insn->op == LOCKHELD_OP_LOCK)
-		return check_lock(insn);
-	if (insn->family || insn->mode)
-		return "a lock family or mode where there is no lock";
-	if (insn->op == LOCKHELD_OP_TERM) {
-		if (insn->arg > LOCKHELD_TERM_MAX)
-			return "unknown sample term";
-	} else if (insn->arg) {
-		return "an argument where none is used";
-	}
-	if (insn->op == LOCKHELD_OP_COMM)
-		return NULL;
-	if (insn->imm2 || (insn->imm && insn->op != LOCKHELD_OP_IMM))
-		return "a value where none is used";
-	return NULL;
+	if (insn->op == LOCKHELD_OP_LOCK || insn->op == LOCKHELD_OP_HELD_NS)
+		msg = check_lock(insn);
+	else if (insn->family || insn->mode)
+		msg = "a lock family or mode where there is no lock";
+	else if (insn->op != LOCKHELD_OP_TERM && insn->arg)
+		msg = "an argument where none is used";
+	else if (insn->op == LOCKHELD_OP_TERM &&
+		 insn->arg > LOCKHELD_TERM_MAX)
+		msg = "unknown sample term";
+	if (!msg && !rest_is_zero(insn))
+		msg = "a value where none is used";
+	return msg;
 }
 
 const char *lh_filter_check(const struct lockheld_insn *insns, unsigned int nr,
@@ -139,6 +191,9 @@ bool lh_filter_run(const struct lockheld_insn *insns, unsigned int nr,
 			break;
 		case LOCKHELD_OP_LOCK:
 			*top++ = lh_lock_held(sample, insn);
+			break;
+		case LOCKHELD_OP_HELD_NS:
+			*top++ = lh_held_ns(sample, insn);
 			break;
 		case LOCKHELD_OP_NOT:
 			top[-1] = !top[-1];

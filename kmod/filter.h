@@ -23,7 +23,7 @@ const char *lh_filter_check(const struct lockheld_insn *insns, unsigned int nr,
  * lh_filter_run() - judges a sample
  * @insns: a program that was checked
  * @nr: its length
- * @sample: given to lh_term(), lh_lock_held() and lh_comm()
+ * @sample: given to lh_term(), lh_lock_held(), lh_held_ns() and lh_comm()
  *
  * Takes at most @nr steps. Any context.
  *
@@ -35,6 +35,7 @@ bool lh_filter_run(const struct lockheld_insn *insns, unsigned int nr,
 /* What programs ask about a sample; not part of filter.c. */
 u64 lh_term(struct lh_sample *sample, enum lockheld_term term);
 bool lh_lock_held(struct lh_sample *sample, const struct lockheld_insn *insn);
+u64 lh_held_ns(struct lh_sample *sample, const struct lockheld_insn *insn);
 bool lh_comm(struct lh_sample *sample, const u8 comm[16]);
 
 #endif /* LH_FILTER_H */

@@ -213,6 +213,7 @@ int lh_lock_family(unsigned long addr, u64 extent);
  * @regs: registers when it was taken
  * @root: the event @event was inherited from, or itself
  * @context: of the code that was sampled, not of the sampling
+ * @held_ns: longest time that a lock of the last lock term has been held
  * @uncertain: a lock might be held, or be waited for
  * @cpu_matched: entries of the CPU's stack that made a term true
  * @task_matched: likewise, of the task's stack
@@ -224,6 +225,7 @@ struct lh_sample {
 	struct perf_sample_data *data;
 	struct pt_regs *regs;
 	struct perf_event *root;
+	u64 held_ns;
 	u8 context;
 	bool uncertain;
 	u8 nr_owned;

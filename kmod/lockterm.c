@@ -119,6 +119,9 @@ static bool match(struct lh_sample *sample, struct lh_stack *stack,
 		if (!lh_entry_holds(sample, stack, i))
 			continue;
 		__set_bit(i, matched);
+		if (entry->time)
+			sample->held_ns = max(sample->held_ns,
+					      local_clock() - entry->time);
 		found = true;
 	}
 	return found;
@@ -202,6 +205,13 @@ bool lh_lock_held(struct lh_sample *sample, const struct lockheld_insn *insn)
 	return false;
 }
 
+u64 lh_held_ns(struct lh_sample *sample, const struct lockheld_insn *insn)
+{
+	sample->held_ns = 0;
+	lh_lock_held(sample, insn);
+	return sample->held_ns;
+}
+
 /* Family of the lock that a term speaks of; NONE is "spinlock or rwlock". */
 u8 lh_lock_term_family(const struct lockheld_insn *insn)
 {
@@ -245,6 +255,11 @@ int lh_lock_resolve(struct lockheld_insn *insn, u32 *groups, const char **msg)
 	}
 
 	family = lh_lock_term_family(insn);
+	if (insn->arg > LOCKHELD_SPEC_SIGLOCK ||
+	    family > LOCKHELD_FAMILY_RWLOCK) {
+		*msg = "this lock is not known";
+		return -EOPNOTSUPP;
+	}
 	if (mode == LOCKHELD_MODE_READ && (family == LOCKHELD_FAMILY_MUTEX ||
 					   family == LOCKHELD_FAMILY_SPINLOCK)) {
 		*msg = "this lock has no readers";

@@ -29,6 +29,13 @@ bool lh_lock_held(struct lh_sample *sample, const struct lockheld_insn *insn)
 	return sample->held;
 }
 
+u64 lh_held_ns(struct lh_sample *sample, const struct lockheld_insn *insn)
+{
+	(void)insn;
+	sample->locks_asked++;
+	return sample->held ? 5000 : 0;
+}
+
 bool lh_comm(struct lh_sample *sample, const u8 comm[16])
 {
 	(void)sample;
@@ -105,11 +112,17 @@ static void terms(void)
 	};
 	const struct lockheld_insn not[] = { LOCK(MUTEX, ANY), OP(NOT) };
 	const struct lockheld_insn lock[] = { LOCK(RWSEM, READ) };
+	const struct lockheld_insn held_ns[] = {
+		{ .op = LOCKHELD_OP_HELD_NS, .arg = LOCKHELD_SPEC_SLAB,
+		  .name = "a name of thirty-two bytes, full" },
+		IMM(5000), OP(GE),
+	};
 	struct lockheld_insn comm = { .op = LOCKHELD_OP_COMM };
 
 	EXPECT(run(cpu, NR(cpu)));
 	EXPECT(run(lock, NR(lock)));
 	EXPECT(!run(not, NR(not)));
+	EXPECT(run(held_ns, NR(held_ns)));
 	memcpy(comm.comm, "make", 4);
 	EXPECT(run(&comm, 1));
 	memcpy(comm.comm, "made", 4);
@@ -160,8 +173,20 @@ static void refused(void)
 		{ "not the address of a lock", 0,
 		  { { .op = LOCKHELD_OP_LOCK, .arg = LOCKHELD_SPEC_ADDR } },
 		  1 },
-		{ "an address goes with an address term only", 0,
+		{ "a value where none is used", 0,
 		  { { .op = LOCKHELD_OP_LOCK, .family = 1, .imm = 4096 } }, 1 },
+		{ "a value where none is used", 0,
+		  { { .op = LOCKHELD_OP_HELD_NS, .family = 1, .imm2 = 4096 } },
+		  1 },
+		{ "a value where none is used", 0,
+		  { { .op = LOCKHELD_OP_LOCK, .arg = LOCKHELD_SPEC_RQ_LOCK,
+		      .imm = 1, .imm2 = 1 } }, 1 },
+		{ "a value where none is used", 0,
+		  { { .op = LOCKHELD_OP_COMM,
+		      .name = "sixteen bytes...X" } }, 1 },
+		{ "the name of a slab cache is empty", 0,
+		  { { .op = LOCKHELD_OP_LOCK, .arg = LOCKHELD_SPEC_SLAB } },
+		  1 },
 	};
 	unsigned int i, at;
 
@@ -220,7 +245,8 @@ static void random_programs(void)
 			};
 			if (insns[i].op == LOCKHELD_OP_TERM)
 				insns[i].arg = rand() % LOCKHELD_TERM_MAX;
-			if (insns[i].op == LOCKHELD_OP_LOCK)
+			if (insns[i].op == LOCKHELD_OP_LOCK ||
+			    insns[i].op == LOCKHELD_OP_HELD_NS)
 				insns[i].family = rand() %
 						  (LOCKHELD_FAMILY_MAX + 2);
 			if (insns[i].op == LOCKHELD_OP_IMM)

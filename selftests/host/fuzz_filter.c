@@ -26,6 +26,11 @@ bool lh_lock_held(struct lh_sample *sample, const struct lockheld_insn *insn)
 	return (insn->family + next(sample)) & 1;
 }
 
+u64 lh_held_ns(struct lh_sample *sample, const struct lockheld_insn *insn)
+{
+	return insn->mode * (u64)next(sample);
+}
+
 bool lh_comm(struct lh_sample *sample, const u8 comm[16])
 {
 	return (comm[15] + next(sample)) & 1;

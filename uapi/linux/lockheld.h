@@ -42,6 +42,11 @@
  *	takes ADDR; returns NAME, the slab cache of the object that holds the
  *	address. Errors: ENOENT (not in a slab object).
  *
+ * LOCKHELD_CMD_FILTER_GONE (notice)
+ *	goes to the multicast group LOCKHELD_GENL_NOTICES when a module is
+ *	unloaded that held a lock of a filter: FILTER_ID, NAME of the module.
+ *	From then on the filter passes nothing and has LOCKHELD_FILTER_GONE.
+ *
  * A filter goes with the netlink socket that added it, unless it has
  * LOCKHELD_FILTER_PERSIST; either way it goes when the last event it was
  * attached to has been closed by everybody else (checked every second).
@@ -54,6 +59,7 @@
 
 #define LOCKHELD_GENL_NAME	"lockheld"
 #define LOCKHELD_GENL_VERSION	1
+#define LOCKHELD_GENL_NOTICES	"notices"	/* multicast group */
 
 enum lockheld_cmd {
 	LOCKHELD_CMD_UNSPEC,
@@ -64,6 +70,7 @@ enum lockheld_cmd {
 	LOCKHELD_CMD_FILTER_GET,
 	LOCKHELD_CMD_STATS_GET,
 	LOCKHELD_CMD_LOCK_NAME,
+	LOCKHELD_CMD_FILTER_GONE,
 	__LOCKHELD_CMD_LAST
 };
 #define LOCKHELD_CMD_MAX (__LOCKHELD_CMD_LAST - 1)
@@ -133,6 +140,8 @@ enum lockheld_attr {
 /* LOCKHELD_A_FLAGS */
 #define LOCKHELD_FILTER_PERSIST	(1u << 0)	/* outlives the socket */
 #define LOCKHELD_FILTER_TIMES	(1u << 1)	/* measure held_ns of samples */
+#define LOCKHELD_FILTER_GONE	(1u << 2)	/* told only: a lock's module went */
+/* Those that may be asked for. */
 #define LOCKHELD_FILTER_ALL	(LOCKHELD_FILTER_PERSIST | LOCKHELD_FILTER_TIMES)
 
 #define LOCKHELD_TEXT_MAX	4096	/* bytes, NUL included */
@@ -147,12 +156,25 @@ enum lockheld_family {
 	LOCKHELD_FAMILY_RWSEM,		/* rwsem */
 	LOCKHELD_FAMILY_SPINLOCK,	/* spinlock */
 	LOCKHELD_FAMILY_RWLOCK,		/* rwlock */
+	LOCKHELD_FAMILY_RT_MUTEX,	/* rt-mutex */
+	LOCKHELD_FAMILY_PERCPU_RWSEM,	/* percpu-rwsem, pcpu-sem */
+	LOCKHELD_FAMILY_SEMAPHORE,	/* semaphore */
+	LOCKHELD_FAMILY_SRCU,		/* srcu */
+	LOCKHELD_FAMILY_RCU,		/* rcu */
+	LOCKHELD_FAMILY_RCU_TRACE,	/* rcu-trace */
+	/*
+	 * raw-spinlock: on PREEMPT_RT, where spinlocks sleep, the ones that
+	 * still spin. Elsewhere they are spinlocks like all others.
+	 */
+	LOCKHELD_FAMILY_RAW_SPINLOCK,
 	__LOCKHELD_FAMILY_LAST
 };
 #define LOCKHELD_FAMILY_MAX (__LOCKHELD_FAMILY_LAST - 1)
 
 /*
- * How a lock is held. Mutexes and spinlocks are always held for writing.
+ * How a lock is held. Mutexes, spinlocks, rt-mutexes and semaphores are always
+ * held for writing. Of RCU, Tasks Trace RCU and SRCU, READ is a read section
+ * and WRITE is waiting for the readers (synchronize_rcu() and its like).
  * In a filter ANY means "either"; in a sample or a capability it is not used.
  */
 enum lockheld_mode {
@@ -170,6 +192,8 @@ enum lockheld_mechanism {
 	LOCKHELD_MECH_OWNER,
 	/* hooks lock functions: each lock and unlock of the family costs */
 	LOCKHELD_MECH_HOOK,
+	/* reads a counter of the running task: read sections cost nothing */
+	LOCKHELD_MECH_TASK,
 };
 
 /* Where the running code was interrupted, or what it is. */
@@ -204,6 +228,8 @@ enum lockheld_op {
 	LOCKHELD_OP_LAND,
 	LOCKHELD_OP_LOR,
 	LOCKHELD_OP_NOT,	/* pops one value */
+	/* push: ns for which the lock of LOCK's fields has been held, or 0 */
+	LOCKHELD_OP_HELD_NS,
 	__LOCKHELD_OP_LAST
 };
 #define LOCKHELD_OP_MAX (__LOCKHELD_OP_LAST - 1)
@@ -220,6 +246,26 @@ enum lockheld_term {
 	LOCKHELD_TERM_GID,	/* likewise */
 	LOCKHELD_TERM_IRQ,	/* enum lockheld_context of the sampled code */
 	LOCKHELD_TERM_DEPTH,	/* locks held of the hooked families */
+	LOCKHELD_TERM_ID,	/* the event's id, as PERF_EVENT_IOC_ID tells it */
+	LOCKHELD_TERM_TXN,	/* 0 here and below: not known */
+	LOCKHELD_TERM_WEIGHT,	/* whole, or its first part */
+	LOCKHELD_TERM_WEIGHT1,	/* parts of PERF_SAMPLE_WEIGHT_STRUCT */
+	LOCKHELD_TERM_WEIGHT2,
+	LOCKHELD_TERM_WEIGHT3,
+	LOCKHELD_TERM_PHYS_ADDR,	/* of ADDR */
+	LOCKHELD_TERM_CODE_PGSZ,	/* bytes in the page of IP */
+	LOCKHELD_TERM_DATA_PGSZ,	/* bytes in the page of ADDR */
+	LOCKHELD_TERM_CGROUP,	/* id, of the perf_event hierarchy */
+	/* fields of union perf_mem_data_src */
+	LOCKHELD_TERM_MEM_OP,
+	LOCKHELD_TERM_MEM_LVL,
+	LOCKHELD_TERM_MEM_LVLNUM,
+	LOCKHELD_TERM_MEM_SNOOP,
+	LOCKHELD_TERM_MEM_REMOTE,
+	LOCKHELD_TERM_MEM_LOCK,
+	LOCKHELD_TERM_MEM_DTLB,
+	LOCKHELD_TERM_MEM_BLK,
+	LOCKHELD_TERM_MEM_HOPS,
 	__LOCKHELD_TERM_LAST
 };
 #define LOCKHELD_TERM_MAX (__LOCKHELD_TERM_LAST - 1)
@@ -230,22 +276,29 @@ enum lockheld_spec {
 	LOCKHELD_SPEC_ADDR,		/* the lock at @imm */
 	LOCKHELD_SPEC_MMAP_LOCK,	/* of the running task's mm */
 	LOCKHELD_SPEC_SIGLOCK,		/* of the running task's signal handlers */
+	LOCKHELD_SPEC_RQ_LOCK,		/* any run queue's; @imm: see below */
+	LOCKHELD_SPEC_ZONE_LOCK,	/* any memory zone's */
+	LOCKHELD_SPEC_SLAB,		/* any in an object of the cache @name */
 	__LOCKHELD_SPEC_LAST
 };
 #define LOCKHELD_SPEC_MAX (__LOCKHELD_SPEC_LAST - 1)
 
+#define LOCKHELD_NAME_MAX	32	/* bytes of a slab cache's name */
+
 /**
- * struct lockheld_insn - one instruction of a filter program, 24 bytes
+ * struct lockheld_insn - one instruction of a filter program, 40 bytes
  * @op: enum lockheld_op
- * @arg: TERM: enum lockheld_term. LOCK: enum lockheld_spec
- * @family: LOCK with LOCKHELD_SPEC_TYPE: enum lockheld_family. Else 0: for an
- *	address the module finds out by looking at the lock
- * @mode: LOCK: enum lockheld_mode
+ * @arg: TERM: enum lockheld_term. LOCK, HELD_NS: enum lockheld_spec
+ * @family: LOCK, HELD_NS with LOCKHELD_SPEC_TYPE: enum lockheld_family. Else 0:
+ *	for an address the module finds out by looking at the lock
+ * @mode: LOCK, HELD_NS: enum lockheld_mode
  * @pad: 0
- * @imm: IMM: the value. LOCK with LOCKHELD_SPEC_ADDR: the address of the lock
- * @imm2: LOCK with LOCKHELD_SPEC_ADDR: bytes from the address to the next
- *	symbol, which bounds what the lock can be; 0 if not known
- * @comm: COMM: the name; lies over @imm and @imm2
+ * @imm: IMM: the value. With LOCKHELD_SPEC_ADDR: the address of the lock. With
+ *	LOCKHELD_SPEC_RQ_LOCK: the value of the per-CPU symbol "runqueues"
+ * @imm2: with LOCKHELD_SPEC_ADDR: bytes from the address to the next symbol,
+ *	which bounds what the lock can be; 0 if not known
+ * @comm: COMM: the name, padded with NUL bytes
+ * @name: with LOCKHELD_SPEC_SLAB: the name, padded with NUL bytes
  */
 struct lockheld_insn {
 	__u8	op;
@@ -259,6 +312,7 @@ struct lockheld_insn {
 			__u64	imm2;
 		};
 		__u8	comm[16];
+		__u8	name[LOCKHELD_NAME_MAX];
 	};
 };
 
@@ -279,11 +333,12 @@ struct lockheld_insn {
 
 /* lockheld_sample_lock.flags */
 #define LOCKHELD_LOCK_MATCHED	(1u << 0)	/* made a lock_held() true */
-#define LOCKHELD_LOCK_OWNER	(1u << 1)	/* seen by its owner word */
+#define LOCKHELD_LOCK_OWNER	(1u << 1)	/* seen by a word, not by a hook */
 
 /**
  * struct lockheld_sample_lock - a lock held when the sample was taken, 32 bytes
- * @addr: address of the lock
+ * @addr: address of the lock. RCU and Tasks Trace RCU: 0 for a read section,
+ *	the function that waits otherwise
  * @ip: where it was taken: the return address of the lock call; 0 if unknown,
  *	as it is with LOCKHELD_LOCK_OWNER
  * @held_ns: ns since it was taken; 0 if no filter asked for times or unknown
