@@ -7,7 +7,6 @@
  * that is inherited later copies it from the first one. The handler finds the
  * filter by the first event.
  */
-#include <linux/cred.h>
 #include <linux/dcache.h>
 #include <linux/file.h>
 #include <linux/fs.h>
@@ -17,7 +16,6 @@
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
-#include <linux/pid_namespace.h>
 #include <linux/rculist.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
@@ -118,43 +116,6 @@ static u8 sampled_context(const struct attachment *attachment)
 	default:
 		return LOCKHELD_CTX_TASK;
 	}
-}
-
-u64 lh_term(struct lh_sample *sample, enum lockheld_term term)
-{
-	struct pid_namespace *ns = sample->root->ns;
-
-	switch (term) {
-	case LOCKHELD_TERM_IP:
-		return instruction_pointer(sample->regs);
-	case LOCKHELD_TERM_PID:
-		return task_tgid_nr_ns(current, ns);
-	case LOCKHELD_TERM_TID:
-		return task_pid_nr_ns(current, ns);
-	case LOCKHELD_TERM_CPU:
-		return raw_smp_processor_id();
-	case LOCKHELD_TERM_TIME:
-		return lh_sample_time(sample->event, sample->data);
-	case LOCKHELD_TERM_ADDR:
-		return lh_sample_addr(sample->data);
-	case LOCKHELD_TERM_PERIOD:
-		return sample->data->period;
-	case LOCKHELD_TERM_UID:
-		return from_kuid(&init_user_ns, current_uid());
-	case LOCKHELD_TERM_GID:
-		return from_kgid(&init_user_ns, current_gid());
-	case LOCKHELD_TERM_IRQ:
-		return sample->context;
-	case LOCKHELD_TERM_DEPTH:
-		return lh_depth(sample);
-	default:
-		return 0;
-	}
-}
-
-bool lh_comm(struct lh_sample *sample, const u8 comm[16])
-{
-	return !strncmp(current->comm, (const char *)comm, TASK_COMM_LEN);
 }
 
 static struct attachment *find_attachment(struct perf_event *event)
