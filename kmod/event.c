@@ -346,7 +346,9 @@ static struct lh_filter *filter_find(u32 id)
 	return NULL;
 }
 
-static int resolve(struct lh_filter *filter, const char **msg)
+/* @at: on error, the instruction at fault. */
+static int resolve(struct lh_filter *filter, unsigned int *at,
+		   const char **msg)
 {
 	unsigned int i;
 	int err;
@@ -360,8 +362,10 @@ static int resolve(struct lh_filter *filter, const char **msg)
 		if (insn->op != LOCKHELD_OP_LOCK)
 			continue;
 		err = lh_lock_resolve(insn, &filter->groups, msg);
-		if (err)
+		if (err) {
+			*at = i;
 			return err;
+		}
 	}
 	return 0;
 }
@@ -388,7 +392,7 @@ static struct lh_filter *filter_new(const struct lockheld_insn *insns,
 
 int lh_filter_add(const struct lockheld_insn *insns, unsigned int nr,
 		  const char *text, u32 flags, struct net *net, u32 portid,
-		  const char **msg)
+		  unsigned int *at, const char **msg)
 {
 	struct lh_filter *filter;
 	int err;
@@ -407,7 +411,7 @@ int lh_filter_add(const struct lockheld_insn *insns, unsigned int nr,
 		*msg = "too many filters: delete some (lockheld-ctl del-filter)";
 		goto out;
 	}
-	err = resolve(filter, msg);
+	err = resolve(filter, at, msg);
 	if (err)
 		goto out;
 	err = lh_hooks_get(filter->groups);

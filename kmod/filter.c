@@ -77,19 +77,27 @@ static bool rest_is_zero(const struct lockheld_insn *insn)
 	return true;
 }
 
+/* There is but one RCU, and one Tasks Trace RCU. */
+static bool has_objects(u8 family)
+{
+	return family != LOCKHELD_FAMILY_RCU &&
+	       family != LOCKHELD_FAMILY_RCU_TRACE;
+}
+
 static const char *check_lock(const struct lockheld_insn *insn)
 {
-	bool wants_family = insn->arg == LOCKHELD_SPEC_TYPE;
-	bool has_family = insn->family != LOCKHELD_FAMILY_NONE;
-
 	if (insn->arg > LOCKHELD_SPEC_MAX)
 		return "unknown kind of lock";
 	if (insn->mode > LOCKHELD_MODE_MAX)
 		return "unknown lock mode";
 	if (insn->family > LOCKHELD_FAMILY_MAX)
 		return "unknown lock family";
-	if (has_family != wants_family)
-		return "a lock family goes with a lock type, and only there";
+	if (insn->arg == LOCKHELD_SPEC_TYPE && !insn->family)
+		return "a lock type without its family";
+	if (insn->arg > LOCKHELD_SPEC_ADDR && insn->family)
+		return "a lock family where it is clear already";
+	if (insn->arg == LOCKHELD_SPEC_ADDR && !has_objects(insn->family))
+		return "locks of this family have no address";
 	if (insn->arg == LOCKHELD_SPEC_ADDR && insn->imm <= 1)
 		return "not the address of a lock";
 	if (insn->arg == LOCKHELD_SPEC_SLAB && !insn->name[0])

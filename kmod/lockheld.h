@@ -281,12 +281,13 @@ struct lh_filter_info {
 void lh_events_exit(void);
 
 /*
- * Takes over nothing: @insns and @text are copied. On error *@msg says why.
- * Returns the new filter's id or an error.
+ * Takes over nothing: @insns and @text are copied. On error *@msg says why, and
+ * *@at is the instruction at fault if it is one's. Returns the new filter's id
+ * or an error.
  */
 int lh_filter_add(const struct lockheld_insn *insns, unsigned int nr,
 		  const char *text, u32 flags, struct net *net, u32 portid,
-		  const char **msg);
+		  unsigned int *at, const char **msg);
 int lh_filter_attach(u32 id, int fd, const char **msg);
 int lh_filter_del(u32 id);
 

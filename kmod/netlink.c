@@ -184,6 +184,19 @@ static const char *program_error(unsigned int at, const char *msg)
 	return text;
 }
 
+/* Points at the instruction at fault, and not at the program as a whole. */
+static int refuse_insn(struct genl_info *info, int err, const char *msg,
+		       unsigned int at)
+{
+	struct nlattr *program = info->attrs[LOCKHELD_A_PROGRAM];
+	size_t offset = at * sizeof(struct lockheld_insn);
+
+	refuse(info, err, msg, LOCKHELD_A_PROGRAM);
+	if (info->extack && msg && offset < nla_len(program))
+		info->extack->bad_attr = nla_data(program) + offset;
+	return err;
+}
+
 static int filter_add(struct sk_buff *skb, struct genl_info *info)
 {
 	struct nlattr *program, *text;
@@ -216,18 +229,18 @@ static int filter_add(struct sk_buff *skb, struct genl_info *info)
 		return -ENOMEM;
 	msg = lh_filter_check(insns, nr, &at);
 	if (msg) {
-		err = refuse(info, -EINVAL, program_error(at, msg),
-			     LOCKHELD_A_PROGRAM);
+		err = refuse_insn(info, -EINVAL, program_error(at, msg), at);
 		goto out;
 	}
 	err = reply_start(&reply, info);
 	if (err)
 		goto out;
+	at = nr;
 	id = lh_filter_add(insns, nr, nla_data(text), flags,
-			   genl_info_net(info), info->snd_portid, &msg);
+			   genl_info_net(info), info->snd_portid, &at, &msg);
 	if (id < 0) {
 		nlmsg_free(reply.skb);
-		err = refuse(info, id, msg, LOCKHELD_A_PROGRAM);
+		err = refuse_insn(info, id, msg, at);
 		goto out;
 	}
 	/* An empty message has room for this. */

@@ -117,8 +117,14 @@ static void terms(void)
 		  .name = "a name of thirty-two bytes, full" },
 		IMM(5000), OP(GE),
 	};
+	const struct lockheld_insn addr[] = {
+		{ .op = LOCKHELD_OP_LOCK, .arg = LOCKHELD_SPEC_ADDR,
+		  .family = LOCKHELD_FAMILY_SRCU, .mode = LOCKHELD_MODE_READ,
+		  .imm = 4096 },
+	};
 	struct lockheld_insn comm = { .op = LOCKHELD_OP_COMM };
 
+	EXPECT(!lh_filter_check(addr, NR(addr), &(unsigned int){ 0 }));
 	EXPECT(run(cpu, NR(cpu)));
 	EXPECT(run(lock, NR(lock)));
 	EXPECT(!run(not, NR(not)));
@@ -165,11 +171,22 @@ static void refused(void)
 		{ "unknown lock family", 0,
 		  { { .op = LOCKHELD_OP_LOCK,
 		      .family = LOCKHELD_FAMILY_MAX + 1 } }, 1 },
-		{ "a lock family goes with a lock type, and only there", 0,
+		{ "a lock type without its family", 0,
 		  { { .op = LOCKHELD_OP_LOCK } }, 1 },
-		{ "a lock family goes with a lock type, and only there", 0,
+		{ "a lock family where it is clear already", 0,
+		  { { .op = LOCKHELD_OP_LOCK, .arg = LOCKHELD_SPEC_MMAP_LOCK,
+		      .family = LOCKHELD_FAMILY_RWSEM } }, 1 },
+		{ "a lock family where it is clear already", 0,
+		  { { .op = LOCKHELD_OP_LOCK, .arg = LOCKHELD_SPEC_SLAB,
+		      .family = LOCKHELD_FAMILY_MUTEX, .name = "dentry" } },
+		  1 },
+		{ "locks of this family have no address", 0,
 		  { { .op = LOCKHELD_OP_LOCK, .arg = LOCKHELD_SPEC_ADDR,
-		      .family = 1, .imm = 4096 } }, 1 },
+		      .family = LOCKHELD_FAMILY_RCU, .imm = 4096 } }, 1 },
+		{ "locks of this family have no address", 0,
+		  { { .op = LOCKHELD_OP_LOCK, .arg = LOCKHELD_SPEC_ADDR,
+		      .family = LOCKHELD_FAMILY_RCU_TRACE, .imm = 4096 } },
+		  1 },
 		{ "not the address of a lock", 0,
 		  { { .op = LOCKHELD_OP_LOCK, .arg = LOCKHELD_SPEC_ADDR } },
 		  1 },

@@ -18,7 +18,9 @@
  *	checks the program, installs the hooks it needs, returns FILTER_ID.
  *	Errors: EINVAL (bad program, names the instruction), EOPNOTSUPP (a
  *	lock that cannot be tracked on this kernel, says why), EFAULT (a lock
- *	address that cannot be read), ENOSPC (too many filters).
+ *	address that cannot be read), ENOSPC (too many filters). Where one
+ *	instruction is at fault, NLMSGERR_ATTR_OFFS is where it begins in the
+ *	request.
  *
  * LOCKHELD_CMD_FILTER_ATTACH (do)
  *	takes FILTER_ID and EVENT_FD, a perf event descriptor of the calling
@@ -289,8 +291,9 @@ enum lockheld_spec {
  * struct lockheld_insn - one instruction of a filter program, 40 bytes
  * @op: enum lockheld_op
  * @arg: TERM: enum lockheld_term. LOCK, HELD_NS: enum lockheld_spec
- * @family: LOCK, HELD_NS with LOCKHELD_SPEC_TYPE: enum lockheld_family. Else 0:
- *	for an address the module finds out by looking at the lock
+ * @family: LOCK, HELD_NS: enum lockheld_family with LOCKHELD_SPEC_TYPE, and
+ *	with LOCKHELD_SPEC_ADDR if it is known: where it is 0 the module looks
+ *	at the lock. Else 0
  * @mode: LOCK, HELD_NS: enum lockheld_mode
  * @pad: 0
  * @imm: IMM: the value. With LOCKHELD_SPEC_ADDR: the address of the lock. With
