@@ -39,12 +39,12 @@ need()
 		die 2 "$1 is missing; apt-get install $2 brings it"
 }
 
-# kernel_row NAME: sets kind, from, memory and what from the list of kernels
+# kernel_row NAME: sets kind, suite, from, memory and what from the list of kernels
 kernel_row()
 {
 	local name
 
-	while read -r name kind from memory what; do
+	while read -r name kind suite from memory what; do
 		[ "$name" = "$1" ] && return
 	done < <(grep -v '^#' "$vm_dir/kernels")
 	return 1
