@@ -123,6 +123,50 @@ static inline u64 lh_sample_time(struct perf_event *event,
 	return event->clock();
 }
 
+static inline u64 lh_sample_txn(struct perf_sample_data *data)
+{
+#ifdef LH_HAVE_SAMPLE_FLAGS
+	return data->sample_flags & PERF_SAMPLE_TRANSACTION ? data->txn : 0;
+#else
+	return data->txn;
+#endif
+}
+
+static inline u64 lh_sample_data_src(struct perf_sample_data *data)
+{
+#ifdef LH_HAVE_SAMPLE_FLAGS
+	return data->sample_flags & PERF_SAMPLE_DATA_SRC ? data->data_src.val : 0;
+#else
+	return data->data_src.val == PERF_MEM_NA ? 0 : data->data_src.val;
+#endif
+}
+
+/* @part: 0 for the whole, or the first, second or third part of it. */
+static inline u64 lh_sample_weight(struct perf_event *event,
+				   struct perf_sample_data *data,
+				   unsigned int part)
+{
+#ifdef LH_HAVE_SAMPLE_WEIGHT_PARTS
+#ifdef LH_HAVE_SAMPLE_FLAGS
+	if (!(data->sample_flags & PERF_SAMPLE_WEIGHT_TYPE))
+		return 0;
+#endif
+	/* The flags do not say which of the two it is. */
+	if (!(event->attr.sample_type & PERF_SAMPLE_WEIGHT_STRUCT))
+		return part ? 0 : data->weight.full;
+	switch (part) {
+	case 2:
+		return data->weight.var2_w;
+	case 3:
+		return data->weight.var3_w;
+	default:
+		return data->weight.var1_dw;
+	}
+#else
+	return part ? 0 : data->weight;
+#endif
+}
+
 /* The sample's raw record, or NULL; data->raw is stale stack without its flag. */
 static inline struct perf_raw_record *lh_sample_raw(struct perf_sample_data *data)
 {

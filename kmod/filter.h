@@ -38,4 +38,10 @@ bool lh_lock_held(struct lh_sample *sample, const struct lockheld_insn *insn);
 u64 lh_held_ns(struct lh_sample *sample, const struct lockheld_insn *insn);
 bool lh_comm(struct lh_sample *sample, const u8 comm[16]);
 
+/*
+ * memsrc.c: the field of a union perf_mem_data_src, given as a number, that a
+ * term means.
+ */
+u64 lh_mem_src(u64 value, enum lockheld_term term);
+
 #endif /* LH_FILTER_H */

@@ -260,9 +260,8 @@ enum lockheld_term {
 	LOCKHELD_TERM_CGROUP,	/* id, of the perf_event hierarchy */
 	/* fields of union perf_mem_data_src */
 	LOCKHELD_TERM_MEM_OP,
-	LOCKHELD_TERM_MEM_LVL,
 	LOCKHELD_TERM_MEM_LVLNUM,
-	LOCKHELD_TERM_MEM_SNOOP,
+	LOCKHELD_TERM_MEM_SNOOP,	/* | mem_snoopx << 5 */
 	LOCKHELD_TERM_MEM_REMOTE,
 	LOCKHELD_TERM_MEM_LOCK,
 	LOCKHELD_TERM_MEM_DTLB,
