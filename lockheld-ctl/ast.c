@@ -6,7 +6,7 @@
 #include "ast.h"
 #include "ctl.h"
 
-struct ast *ast_new(struct expr *e, enum ast_kind kind, struct ast_span at)
+struct ast *ast_new(struct expr *e, enum ast_kind kind, struct expr_span at)
 {
 	struct ast *n = ctl_zalloc(sizeof(*n));
 
@@ -18,7 +18,7 @@ struct ast *ast_new(struct expr *e, enum ast_kind kind, struct ast_span at)
 	return n;
 }
 
-struct ast *ast_leaf(struct expr *e, enum ast_kind kind, struct ast_span at,
+struct ast *ast_leaf(struct expr *e, enum ast_kind kind, struct expr_span at,
 		     const char *text, size_t len)
 {
 	struct ast *n = ast_new(e, kind, at);
@@ -28,7 +28,7 @@ struct ast *ast_leaf(struct expr *e, enum ast_kind kind, struct ast_span at,
 	return n;
 }
 
-struct ast *ast_op(struct expr *e, unsigned int op, struct ast_span op_at,
+struct ast *ast_op(struct expr *e, unsigned int op, struct expr_span op_at,
 		   struct ast *left, struct ast *right)
 {
 	struct ast *n = ast_new(e, AST_OP, op_at);
@@ -42,7 +42,7 @@ struct ast *ast_op(struct expr *e, unsigned int op, struct ast_span op_at,
 	return n;
 }
 
-struct ast *ast_lock(struct expr *e, struct ast_span at, struct ast *place,
+struct ast *ast_lock(struct expr *e, struct expr_span at, struct ast *place,
 		     struct ast *name, struct ast *mode)
 {
 	struct ast *n = ast_new(e, AST_LOCK, at);
@@ -57,7 +57,7 @@ struct ast *ast_lock(struct expr *e, struct ast_span at, struct ast *place,
 }
 
 struct ast *ast_call(struct expr *e, struct ast *function, struct ast *lock,
-		     struct ast_span at)
+		     struct expr_span at)
 {
 	struct ast *n = ast_leaf(e, AST_CALL, at, function->text,
 				 strlen(function->text));
@@ -143,9 +143,10 @@ static bool check_mask(struct expr *e, struct ast *n)
 	}
 	if (is_const(n->left))
 		swap_sides(n);
-	if (n->right->negative) {
+	if (n->right->negative || n->right->time) {
 		expr_error(e, CTL_USAGE, n->right->at,
-			   "a mask cannot be negative");
+			   n->right->time ? "a mask cannot have a unit" :
+					    "a mask cannot be negative");
 		return false;
 	}
 	n->type = AST_VALUE;
@@ -191,10 +192,15 @@ static bool check_text_compare(struct expr *e, struct ast *n)
 	return true;
 }
 
+static bool is_term(const struct ast *n, enum lockheld_term term)
+{
+	return n->kind == AST_TERM && n->value == term;
+}
+
 static bool check_number_compare(struct expr *e, struct ast *n)
 {
-	bool irq = n->left->kind == AST_TERM &&
-		   n->left->value == LOCKHELD_TERM_IRQ;
+	bool irq = is_term(n->left, LOCKHELD_TERM_IRQ);
+	bool equality = n->op == LOCKHELD_OP_EQ || n->op == LOCKHELD_OP_NE;
 
 	if (n->op == AST_OP_GLOB) {
 		expr_error(e, CTL_USAGE, n->op_at,
@@ -206,7 +212,19 @@ static bool check_number_compare(struct expr *e, struct ast *n)
 			   "a number can only be compared with a number");
 		return false;
 	}
-	/* What names_context() made from a word has the word still. */
+	if (n->right->time && n->left->kind != AST_LOCK &&
+	    !is_term(n->left, LOCKHELD_TERM_TIME)) {
+		expr_error(e, CTL_USAGE, n->right->at,
+			   "a number with a unit can only be compared with held_ns() and time");
+		return false;
+	}
+	/* What words_resolve() made from a word has the word still. */
+	if (is_term(n->left, LOCKHELD_TERM_CGROUP) && n->right->text &&
+	    n->right->type == AST_CONST && !equality) {
+		expr_error(e, CTL_USAGE, n->op_at,
+			   "a control group's path can only be compared with == and !=");
+		return false;
+	}
 	if (irq && !(n->right->type == AST_CONST && n->right->text)) {
 		expr_error(e, CTL_USAGE, n->right->at,
 			   "'irq' can only be compared with none, soft, hard or nmi");
@@ -240,22 +258,39 @@ static bool check_compare(struct expr *e, struct ast *n)
 	return !(n->uses & AST_USES_FIELD) || tpfilter_check(e, n);
 }
 
+/* The term whose words may stand on the other side: that of "mem_op & load" is
+ * mem_op. */
+static int worded_term(struct expr *e, const struct ast *n)
+{
+	int term;
+
+	if (n->kind == AST_OP && n->op == LOCKHELD_OP_AND) {
+		term = worded_term(e, n->left);
+		return term >= 0 ? term : worded_term(e, n->right);
+	}
+	term = names_term(e, n);
+	return words_has(term) ? term : -1;
+}
+
 /* A bare word is a name in "comm == bash" and a context in "irq == hard". */
 static bool check_bare_words(struct expr *e, struct ast *n)
 {
 	struct ast *word = n->right;
 	struct ast *other = n->left;
+	int term;
 
-	if (!names_is_text(e, other) && !names_is_irq(e, other)) {
+	if (!names_is_text(e, other) && worded_term(e, other) < 0) {
 		word = n->left;
 		other = n->right;
 	}
-	if (word->kind == AST_NAME && names_is_text(e, other))
+	if (word->kind == AST_NAME && names_is_text(e, other) &&
+	    n->op != LOCKHELD_OP_AND)
 		word->kind = AST_STRING;
-	if ((word->kind == AST_NAME || word->kind == AST_STRING) &&
-	    names_is_irq(e, other))
-		return names_context(e, word);
-	return true;
+	term = worded_term(e, other);
+	if (term < 0 || names_term(e, word) >= 0 ||
+	    (word->kind != AST_NAME && word->kind != AST_STRING))
+		return true;
+	return words_resolve(e, term, word);
 }
 
 static bool check(struct expr *e, struct ast *n);
@@ -265,7 +300,7 @@ static bool check_op(struct expr *e, struct ast *n)
 	bool logical = n->op == LOCKHELD_OP_LAND || n->op == LOCKHELD_OP_LOR ||
 		       n->op == LOCKHELD_OP_NOT;
 
-	if (!logical && n->op != LOCKHELD_OP_AND && !check_bare_words(e, n))
+	if (!logical && !check_bare_words(e, n))
 		return false;
 	if (!check(e, n->left) || (n->right && !check(e, n->right)))
 		return false;
@@ -292,7 +327,7 @@ static bool check(struct expr *e, struct ast *n)
 	case AST_NAME:
 		return names_resolve(e, n);
 	case AST_CALL:
-		return names_lock(e, n);
+		return locks_resolve(e, n);
 	case AST_OP:
 		return check_op(e, n);
 	default:

@@ -11,14 +11,9 @@
 
 #include "expr.h"
 
+struct suggest;
 struct symres;
 struct tep_format_field;
-
-/* Bytes [first, last) of the text. */
-struct ast_span {
-	size_t first;
-	size_t last;
-};
 
 enum ast_kind {
 	AST_NUMBER,		/* value, negative, hex */
@@ -27,6 +22,7 @@ enum ast_kind {
 	AST_TERM,		/* value: enum lockheld_term */
 	AST_COMM,
 	AST_FIELD,		/* field */
+	AST_CACHE,		/* text: name of a slab cache */
 	AST_CALL,		/* text: function, left: the lock; becomes: */
 	AST_LOCK,		/* insn */
 	AST_OP,			/* op, left, right (not for NOT) */
@@ -52,14 +48,16 @@ struct ast {
 	enum ast_type type;
 	unsigned int op;
 	unsigned int uses;
-	struct ast_span at;
-	struct ast_span op_at;
+	struct expr_span at;
+	struct expr_span op_at;
 	struct ast *left;
 	struct ast *right;
 	char *text;
 	__u64 value;
 	bool negative;
 	bool hex;
+	bool time;		/* a number with a unit, "10ms" */
+	struct ast *family;	/* of a lock: the word in front of "@", or NULL */
 	struct tep_format_field *field;
 	struct lockheld_insn insn;
 	struct ast *older;	/* all nodes of an expression, to free them */
@@ -77,35 +75,45 @@ struct expr {
 };
 
 /* Only the first error counts. */
-void expr_error(struct expr *e, int status, struct ast_span at,
+void expr_error(struct expr *e, int status, struct expr_span at,
 		const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 /* Fills in @e->root; errors are in @e. */
 void expr_parse(struct expr *e);
 
-struct ast *ast_new(struct expr *e, enum ast_kind kind, struct ast_span at);
-struct ast *ast_leaf(struct expr *e, enum ast_kind kind, struct ast_span at,
+struct ast *ast_new(struct expr *e, enum ast_kind kind, struct expr_span at);
+struct ast *ast_leaf(struct expr *e, enum ast_kind kind, struct expr_span at,
 		     const char *text, size_t len);
-struct ast *ast_op(struct expr *e, unsigned int op, struct ast_span op_at,
+struct ast *ast_op(struct expr *e, unsigned int op, struct expr_span op_at,
 		   struct ast *left, struct ast *right);
-struct ast *ast_lock(struct expr *e, struct ast_span at, struct ast *place,
+struct ast *ast_lock(struct expr *e, struct expr_span at, struct ast *place,
 		     struct ast *name, struct ast *mode);
 struct ast *ast_call(struct expr *e, struct ast *function, struct ast *lock,
-		     struct ast_span at);
+		     struct expr_span at);
 void ast_free(struct ast *nodes);
 
 /* Gives every node under @e->root its type and meaning; false after an error. */
 bool ast_check(struct expr *e);
 
-/* names.c: is it a lock function's name? If not, that is an error. */
-bool names_function(struct expr *e, const struct ast *function);
+/* names.c: terms and fields. */
 bool names_resolve(struct expr *e, struct ast *name);
-bool names_lock(struct expr *e, struct ast *call);
-/* True if @n is a name that stands for a text, or for the irq context. */
+/* True if @n is a name that stands for a text. */
 bool names_is_text(struct expr *e, const struct ast *n);
-bool names_is_irq(struct expr *e, const struct ast *n);
-/* The word after "irq ==". */
-bool names_context(struct expr *e, struct ast *word);
+/* The term that a name will stand for; -1 if it is none. */
+int names_term(struct expr *e, const struct ast *n);
+
+/* locks.c: is it a lock function's name? If not, that is an error. */
+bool locks_function(struct expr *e, const struct ast *function);
+bool locks_is_function(const char *name);
+void locks_suggest(struct suggest *near);
+/* Turns a call into a lock. */
+bool locks_resolve(struct expr *e, struct ast *call);
+
+/* words.c: does the term have words for its values? */
+bool words_has(int term);
+bool words_known(const char *word);
+/* Turns the word into the number that it is for the term. */
+bool words_resolve(struct expr *e, int term, struct ast *word);
 
 /* tpfilter.c: hands the conjuncts of @e->root out to the two filters; each
  * becomes NULL if it gets none. False after an error. */

@@ -19,7 +19,7 @@ static bool continues(char c)
 }
 
 /* Two lines: the text about @at, and marks under the bytes of @at. */
-static char *caret(const char *text, struct ast_span at)
+static char *caret(const char *text, struct expr_span at)
 {
 	size_t len = strlen(text);
 	size_t first = at.first > CARET_BEFORE ? at.first - CARET_BEFORE : 0;
@@ -54,25 +54,44 @@ static char *caret(const char *text, struct ast_span at)
 	return both;
 }
 
-void expr_error(struct expr *e, int status, struct ast_span at,
+static void set_error(struct expr_result *res, const char *text,
+		      struct expr_span at, const char *message)
+{
+	size_t i;
+
+	res->column = 1;
+	for (i = 0; i < at.first; i++)
+		res->column += !continues(text[i]);
+	res->error = ctl_printf("filter, column %u: %s", res->column, message);
+	res->caret = caret(text, at);
+}
+
+void expr_error(struct expr *e, int status, struct expr_span at,
 		const char *fmt, ...)
 {
-	struct expr_result *res = e->res;
 	char *message;
 	va_list ap;
-	size_t i;
 
 	if (e->status)
 		return;
 	e->status = status;
-	res->column = 1;
-	for (i = 0; i < at.first; i++)
-		res->column += !continues(e->text[i]);
 	va_start(ap, fmt);
 	message = ctl_vprintf(fmt, ap);
 	va_end(ap);
-	res->error = ctl_printf("filter, column %u: %s", res->column, message);
-	res->caret = caret(e->text, at);
+	set_error(e->res, e->text, at, message);
+	free(message);
+}
+
+void expr_refuse(const char *text, struct expr_result *res, unsigned int insn,
+		 const char *why)
+{
+	struct expr_span at = res->places[insn];
+	char *message = ctl_printf("'%.*s': %s",
+				   at.last - at.first > 80 ? 80 :
+				   (int)(at.last - at.first),
+				   text + at.first, why);
+
+	set_error(res, text, at, message);
 	free(message);
 }
 
@@ -84,8 +103,19 @@ int expr_print_error(int status, const struct expr_result *res)
 	return status;
 }
 
+void expr_print_note(const struct expr_result *res)
+{
+	char *rest = res->note ? ctl_strdup(res->note) : NULL;
+	char *all = rest, *line;
+
+	while ((line = strsep(&rest, "\n")))
+		fprintf(stderr, "lockheld-ctl: %s\n", line);
+	free(all);
+}
+
 struct program {
 	struct lockheld_insn insns[LOCKHELD_INSNS_MAX];
+	struct expr_span places[LOCKHELD_INSNS_MAX];
 	unsigned int n;
 	unsigned int depth;
 };
@@ -105,6 +135,8 @@ static bool push(struct expr *e, struct program *p, const struct ast *n,
 			   "nested too deeply: put the longest part first");
 		return false;
 	}
+	/* Of a call only the lock can be at fault. */
+	p->places[p->n] = n->kind == AST_LOCK ? n->left->at : n->op_at;
 	p->insns[p->n++] = insn;
 	return true;
 }
@@ -201,6 +233,8 @@ static void compile(struct expr *e)
 		e->res->n = p->n;
 		e->res->insns = ctl_realloc(NULL, p->n, sizeof(p->insns[0]));
 		memcpy(e->res->insns, p->insns, p->n * sizeof(p->insns[0]));
+		e->res->places = ctl_realloc(NULL, p->n, sizeof(p->places[0]));
+		memcpy(e->res->places, p->places, p->n * sizeof(p->places[0]));
 	}
 	free(p);
 	if (field && !e->status)
@@ -228,6 +262,8 @@ int expr_compile(const char *text, const struct expr_opts *opts,
 void expr_result_free(struct expr_result *res)
 {
 	free(res->insns);
+	free(res->places);
+	free(res->note);
 	free(res->tp_filter);
 	free(res->error);
 	free(res->caret);

@@ -3,7 +3,7 @@
 %require "3.8"
 %define api.pure full
 %define api.prefix {expryy}
-%define api.location.type {struct ast_span}
+%define api.location.type {struct expr_span}
 %define parse.error custom
 %define parse.lac full
 %locations
@@ -43,9 +43,9 @@ static void expryyerror(EXPRYYLTYPE *at, void *scanner, struct expr *e,
 %token <ast> NAME "name"
 %token OR "||" AND "&&" NOT "!" COMMA ","
 %token EQ "==" NE "!=" LT "<" LE "<=" GT ">" GE ">=" GLOB "~" BAND "&"
-%token OPEN "(" CLOSE ")" MINUS "-" COLON ":"
+%token OPEN "(" CLOSE ")" MINUS "-" COLON ":" AT "@"
 
-%type <ast> expr operand lock
+%type <ast> expr operand lock place cache
 
 /* As in perf's filters, a comma separates what "||" joins. */
 %left ","
@@ -95,17 +95,30 @@ operand:
 	| STRING
 	| NAME
 	| NAME "("		{
-		if (!names_function(e, $1))
+		if (!locks_function(e, $1))
 			YYABORT;
 	} lock ")"		{ $$ = ast_call(e, $1, $4, @$); }
 	;
 
 lock:
+	  place
+	| NAME "@" place	{ $$ = $3; $$->at = @$; $$->family = $1; }
+	| cache			{ $$ = ast_lock(e, @$, $1, NULL, NULL); }
+	| cache ":" NAME	{ $$ = ast_lock(e, @$, $1, NULL, $3); }
+	;
+
+place:
 	  NUMBER		{ $$ = ast_lock(e, @$, $1, NULL, NULL); }
 	| NUMBER ":" NAME	{ $$ = ast_lock(e, @$, $1, NULL, $3); }
 	| NAME			{ $$ = ast_lock(e, @$, $1, NULL, NULL); }
 	| NAME ":" NAME		{ $$ = ast_lock(e, @$, $1, $3, NULL); }
 	| NAME ":" NAME ":" NAME { $$ = ast_lock(e, @$, $1, $3, $5); }
+	;
+
+/* Some caches have names that are no names here. */
+cache:
+	  "&" NAME		{ $$ = $2; $$->at = @$; $$->kind = AST_CACHE; }
+	| "&" STRING		{ $$ = $2; $$->at = @$; $$->kind = AST_CACHE; }
 	;
 
 %%
@@ -142,7 +155,7 @@ static int yyreport_syntax_error(const yypcontext_t *ctx, void *scanner,
 	EXPRYYLTYPE at = *yypcontext_location(ctx);
 	yysymbol_kind_t expected[YYNTOKENS];
 	int i, n = yypcontext_expected_tokens(ctx, expected, YYNTOKENS);
-	bool operand = false, name = false, number = false;
+	bool text = false, name = false, number = false;
 	bool close = false, op = false;
 	const char *want = NULL;
 	char *found;
@@ -150,7 +163,7 @@ static int yyreport_syntax_error(const yypcontext_t *ctx, void *scanner,
 	(void)scanner;
 	for (i = 0; i < n; i++) {
 		if (expected[i] == YYSYMBOL_STRING)
-			operand = true;
+			text = true;
 		if (expected[i] == YYSYMBOL_NAME)
 			name = true;
 		if (expected[i] == YYSYMBOL_NUMBER)
@@ -171,12 +184,14 @@ static int yyreport_syntax_error(const yypcontext_t *ctx, void *scanner,
 		want = "write '&&' for \"and\"";
 	else if (word_is(e, at, "or"))
 		want = "write '||' for \"or\"";
-	else if (operand)
+	else if (text && number)
 		want = "a lock_held(), a term or a number must stand here";
-	else if (name && !number)
-		want = "a name must stand here";
-	else if (name)
+	else if (text)
+		want = "the name of a slab cache must stand here";
+	else if (name && number)
 		want = "the name or address of a lock must stand here";
+	else if (name)
+		want = "a name must stand here";
 	else if (number)
 		want = "a number must stand here";
 	else if (compares(token))

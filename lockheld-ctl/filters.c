@@ -10,6 +10,7 @@
 
 #include "ctl.h"
 #include "expr.h"
+#include "filteradd.h"
 #include "nl.h"
 #include "pevents.h"
 
@@ -63,17 +64,16 @@ static int attach_all(struct lhnl *nl, __u32 id, const struct pevent *events,
 }
 
 static int add_filter(struct lhnl *nl, const char *text,
-		      const struct expr_result *res, const struct target *to,
+		      struct expr_result *res, const struct target *to,
 		      const struct pevent *events, size_t n)
 {
 	size_t attached;
 	int status;
 	__u32 id;
 
-	status = lhnl_filter_add(nl, res->insns, res->n, text,
-				 LOCKHELD_FILTER_PERSIST, &id);
+	status = filter_add(nl, text, res, LOCKHELD_FILTER_PERSIST, &id);
 	if (status)
-		return ctl_error(status, "%s", lhnl_error(nl));
+		return status;
 	status = attach_all(nl, id, events, n, &attached);
 	if (status) {
 		ctl_error(status, "no filter added: %s", lhnl_error(nl));
@@ -181,6 +181,7 @@ int cmd_add_filter(int argc, char **argv)
 		expr_result_free(&res);
 		return status;
 	}
+	expr_print_note(&res);
 	status = lhnl_open(&nl);
 	if (status) {
 		ctl_error(status, "%s", lhnl_error(nl));

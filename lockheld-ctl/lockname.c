@@ -7,13 +7,25 @@
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-static const char *const families[] = {
-	/* of a term: what the lock at an address may be */
-	[LOCKHELD_FAMILY_NONE] = "spinlock or rwlock",
-	[LOCKHELD_FAMILY_MUTEX] = "mutex",
-	[LOCKHELD_FAMILY_RWSEM] = "rwsem",
-	[LOCKHELD_FAMILY_SPINLOCK] = "spinlock",
-	[LOCKHELD_FAMILY_RWLOCK] = "rwlock",
+/* The first word of a family is the one that is shown. */
+static const struct {
+	const char *word;
+	enum lockheld_family family;
+} families[] = {
+	/* of a term: there may be locks of several families there */
+	{ "any", LOCKHELD_FAMILY_NONE },
+	{ "mutex", LOCKHELD_FAMILY_MUTEX },
+	{ "rwsem", LOCKHELD_FAMILY_RWSEM },
+	{ "spinlock", LOCKHELD_FAMILY_SPINLOCK },
+	{ "rwlock", LOCKHELD_FAMILY_RWLOCK },
+	{ "rt-mutex", LOCKHELD_FAMILY_RT_MUTEX },
+	{ "percpu-rwsem", LOCKHELD_FAMILY_PERCPU_RWSEM },
+	{ "pcpu-sem", LOCKHELD_FAMILY_PERCPU_RWSEM },
+	{ "semaphore", LOCKHELD_FAMILY_SEMAPHORE },
+	{ "srcu", LOCKHELD_FAMILY_SRCU },
+	{ "rcu", LOCKHELD_FAMILY_RCU },
+	{ "rcu-trace", LOCKHELD_FAMILY_RCU_TRACE },
+	{ "raw-spinlock", LOCKHELD_FAMILY_RAW_SPINLOCK },
 };
 
 static const char *const modes[] = {
@@ -26,12 +38,14 @@ static const char *const mechanisms[] = {
 	[LOCKHELD_MECH_NONE] = "none",
 	[LOCKHELD_MECH_OWNER] = "owner",
 	[LOCKHELD_MECH_HOOK] = "hook",
+	[LOCKHELD_MECH_TASK] = "task",
 };
 
 static const char *const costs[] = {
 	[LOCKHELD_MECH_NONE] = "cannot be tracked",
 	[LOCKHELD_MECH_OWNER] = "read at each sample, nothing when locks are taken",
 	[LOCKHELD_MECH_HOOK] = "a little at each lock and unlock of the family",
+	[LOCKHELD_MECH_TASK] = "read at each sample, nothing in read sections",
 };
 
 static const char *const contexts[] = {
@@ -58,7 +72,12 @@ static int find(const char *const *words, size_t n, const char *word)
 
 const char *lockname_family(unsigned int family)
 {
-	return word(families, COUNT(families), family);
+	size_t i;
+
+	for (i = 0; i < COUNT(families); i++)
+		if (families[i].family == family)
+			return families[i].word;
+	return "?";
 }
 
 const char *lockname_mode(unsigned int mode)
@@ -81,9 +100,19 @@ const char *lockname_context(unsigned int context)
 	return word(contexts, COUNT(contexts), context);
 }
 
+const char *lockname_family_word(unsigned int i)
+{
+	return i < COUNT(families) ? families[i].word : NULL;
+}
+
 int lockname_find_family(const char *word)
 {
-	return find(families, COUNT(families), word);
+	size_t i;
+
+	for (i = 1; i < COUNT(families); i++)
+		if (!strcmp(families[i].word, word))
+			return families[i].family;
+	return -1;
 }
 
 int lockname_find_context(const char *word)

@@ -8,9 +8,12 @@
 /* "?" for a number that has no word. */
 const char *lockname_family(unsigned int family);	/* "mutex" */
 const char *lockname_mode(unsigned int mode);		/* "any" "R" "W" */
-const char *lockname_mechanism(unsigned int mechanism);	/* "none" "owner" "hook" */
+const char *lockname_mechanism(unsigned int mechanism);	/* "none" "owner" "hook" "task" */
 const char *lockname_cost(unsigned int mechanism);	/* a phrase */
 const char *lockname_context(unsigned int context);	/* "none" "soft" "hard" "nmi" */
+
+/* Every word for a family, from 1; NULL behind the last one. */
+const char *lockname_family_word(unsigned int i);
 
 /* -1 for a word that has no number. */
 int lockname_find_family(const char *word);

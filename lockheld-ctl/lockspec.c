@@ -13,11 +13,14 @@
 #include "suggest.h"
 
 #define LISTED_MAX 8
+/* What symres calls the module that is the kernel itself. */
+#define KERNEL "[kernel]"
 
 struct found {
 	unsigned int n;
 	uint64_t addr;
 	enum symres_kind kind;
+	bool in_module;
 	char *list;		/* "0xADDR MODULE, ..." */
 };
 
@@ -33,12 +36,43 @@ static int add_found(const struct symres_sym *sym, void *arg)
 		return 0;
 	f->addr = sym->addr;
 	f->kind = sym->kind;
+	f->in_module = sym->module && strcmp(sym->module, KERNEL);
 	list = ctl_printf("%s%s%#llx %s", f->list ? f->list : "",
 			  f->list ? ", " : "", (unsigned long long)sym->addr,
-			  sym->module ? sym->module : "[kernel]");
+			  sym->module ? sym->module : KERNEL);
 	free(f->list);
 	f->list = list;
 	return 0;
+}
+
+static int take_addr(const struct symres_sym *sym, void *arg)
+{
+	*(uint64_t *)arg = sym->addr;
+	return 0;
+}
+
+/* Is @addr between two symbols of the kernel's own? */
+static bool is_between(struct symres *symbols, uint64_t addr,
+		       const char *first, const char *last)
+{
+	uint64_t from = 0, to = 0;
+
+	return symres_find_kernel(symbols, first, take_addr, &from) > 0 &&
+	       symres_find_kernel(symbols, last, take_addr, &to) > 0 &&
+	       addr >= from && addr < to;
+}
+
+/*
+ * Per-CPU variables are numbers where the kernel is linked like that, else
+ * addresses in a section of their own, out of which modules get theirs as well.
+ */
+static bool is_percpu(struct symres *symbols, const struct found *f)
+{
+	return f->kind == SYMRES_KIND_ABS || !(f->addr >> 63) ||
+	       is_between(symbols, f->addr, "vmlinux:__per_cpu_start",
+			  "vmlinux:__per_cpu_end") ||
+	       (f->in_module && is_between(symbols, f->addr, "vmlinux:_stext",
+					   "vmlinux:_end"));
 }
 
 struct next {
@@ -121,10 +155,10 @@ int lockspec_find(struct symres *symbols, const char *name,
 		*error = ctl_printf("%u symbols have that name, write MODULE:NAME or the address of one: %s%s",
 				    f.n, f.list,
 				    f.n > LISTED_MAX ? ", ..." : "");
-	} else if (f.kind == SYMRES_KIND_ABS) {
-		*error = ctl_strdup("a per-CPU variable, and so not one lock");
 	} else if (f.kind == SYMRES_KIND_FUNC) {
 		*error = ctl_strdup("a function, and not a lock");
+	} else if (is_percpu(symbols, &f)) {
+		*error = ctl_strdup("a per-CPU variable, and so not one lock but one for each CPU: give the address of one, or the kind of lock");
 	} else {
 		n.addr = f.addr;
 		symres_find_kernel(symbols, NULL, find_next, &n);
@@ -133,5 +167,27 @@ int lockspec_find(struct symres *symbols, const char *name,
 		status = CTL_DONE;
 	}
 	free(f.list);
+	return status;
+}
+
+int lockspec_percpu(struct symres *symbols, const char *name, __u64 *value,
+		    char **error)
+{
+	char *own = ctl_printf("vmlinux:%s", name);
+	struct found f = { 0 };
+	int status = CTL_IMPOSSIBLE;
+	long ret = symres_find_kernel(symbols, own, add_found, &f);
+
+	*error = NULL;
+	if (ret < 0) {
+		status = cannot_read(ret, error);
+	} else if (f.n != 1) {
+		*error = ctl_strdup("not in the kernel's symbol table (CONFIG_KALLSYMS_ALL)");
+	} else {
+		*value = f.addr;
+		status = CTL_DONE;
+	}
+	free(f.list);
+	free(own);
 	return status;
 }

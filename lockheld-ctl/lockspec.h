@@ -24,4 +24,16 @@ int lockspec_find(struct symres *symbols, const char *name,
 		  struct suggest *near, __u64 *addr, __u64 *extent,
 		  char **error);
 
+/**
+ * lockspec_percpu() - value of the symbol of a per-CPU variable of the kernel
+ * @symbols: a session whose kernel symbols are searched
+ * @name: of the variable
+ * @value: of its symbol
+ * @error: on failure, why, for the caller to free
+ *
+ * Return: enum ctl_status.
+ */
+int lockspec_percpu(struct symres *symbols, const char *name, __u64 *value,
+		    char **error);
+
 #endif

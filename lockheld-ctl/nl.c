@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/genetlink.h>
 #include <netlink/attr.h>
 #include <netlink/netlink.h>
 
@@ -16,6 +17,9 @@
 
 /* Filters that come and go during a dump make it begin again. */
 #define DUMP_TRIES 8
+
+/* Where a program's first instruction is in the request that adds it. */
+#define PROGRAM_AT (NLMSG_HDRLEN + GENL_HDRLEN + NLA_HDRLEN)
 
 static struct nla_policy policy[LOCKHELD_A_MAX + 1] = {
 	[LOCKHELD_A_VERSION] = { .type = NLA_STRING },
@@ -150,14 +154,30 @@ int lhnl_filter_add(struct lhnl *nl, const struct lockheld_insn *insns,
 	int status;
 
 	*id = 0;
+	/* The first attribute: see PROGRAM_AT. */
 	nlsock_put(msg, LOCKHELD_A_PROGRAM, insns, n * sizeof(insns[0]));
 	nlsock_put(msg, LOCKHELD_A_TEXT, text, strlen(text) + 1);
 	nlsock_put_u32(msg, LOCKHELD_A_FLAGS, flags);
 	status = nlsock_request(nl, msg, parse_id, id);
 	if (!status || !nlsock_extack(nl) || lhnl_errno(nl) == EPERM)
 		return status;
+	if (lhnl_errno(nl) == EINVAL && lhnl_insn(nl) >= 0)
+		status = CTL_USAGE;
 	/* What it says is about something in the filter. */
 	return nlsock_error(nl, status, lhnl_errno(nl), "%.200s: %s", text, nlsock_extack(nl));
+}
+
+int lhnl_insn(const struct lhnl *nl)
+{
+	size_t offset = nlsock_offset(nl);
+
+	return offset < PROGRAM_AT ? -1 :
+	       (int)((offset - PROGRAM_AT) / sizeof(struct lockheld_insn));
+}
+
+const char *lhnl_reason(const struct lhnl *nl)
+{
+	return nlsock_extack(nl);
 }
 
 int lhnl_filter_attach(struct lhnl *nl, __u32 id, int fd)

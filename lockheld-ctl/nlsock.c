@@ -43,6 +43,7 @@ struct lhnl {
 	bool done;
 	bool inconsistent;	/* the dump has to be made again */
 	char *extack;
+	__u32 offset;		/* in the request, of what is wrong; or 0 */
 	int (*parse)(struct nlattr *attrs, int len, void *arg);
 	void *arg;
 };
@@ -73,14 +74,18 @@ int lhnl_errno(const struct lhnl *nl)
 static void take_extack(struct lhnl *nl, const struct nlmsghdr *hdr,
 			size_t skip)
 {
-	struct nlattr *attr;
+	struct nlattr *attrs, *attr;
+	int len;
 
 	if (!(hdr->nlmsg_flags & NLM_F_ACK_TLVS) ||
 	    hdr->nlmsg_len < NLMSG_HDRLEN + skip)
 		return;
-	attr = nla_find((struct nlattr *)((char *)hdr + NLMSG_HDRLEN + skip),
-			hdr->nlmsg_len - NLMSG_HDRLEN - skip,
-			NLMSGERR_ATTR_MSG);
+	attrs = (struct nlattr *)((char *)hdr + NLMSG_HDRLEN + skip);
+	len = hdr->nlmsg_len - NLMSG_HDRLEN - skip;
+	attr = nla_find(attrs, len, NLMSGERR_ATTR_OFFS);
+	if (attr && nla_len(attr) == sizeof(nl->offset))
+		nl->offset = nla_get_u32(attr);
+	attr = nla_find(attrs, len, NLMSGERR_ATTR_MSG);
 	if (!attr)
 		return;
 	free(nl->extack);
@@ -213,6 +218,7 @@ int nlsock_request(struct lhnl *nl, struct nl_msg *msg,
 
 	free(nl->extack);
 	nl->extack = NULL;
+	nl->offset = 0;
 	nl->error = 0;
 	nl->done = false;
 	nl->inconsistent = false;
@@ -259,6 +265,11 @@ bool nlsock_inconsistent(const struct lhnl *nl)
 const char *nlsock_extack(const struct lhnl *nl)
 {
 	return nl->extack;
+}
+
+size_t nlsock_offset(const struct lhnl *nl)
+{
+	return nl->offset;
 }
 
 int lhnl_open(struct lhnl **out)

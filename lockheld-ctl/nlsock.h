@@ -29,6 +29,8 @@ int nlsock_request(struct lhnl *nl, struct nl_msg *msg,
 bool nlsock_inconsistent(const struct lhnl *nl);
 /* The module's own words about the last request, or NULL. */
 const char *nlsock_extack(const struct lhnl *nl);
+/* Where in the request it is about, or 0 if it does not say. */
+size_t nlsock_offset(const struct lhnl *nl);
 
 /* Sets what lhnl_error() and lhnl_errno() say; returns @status. */
 int nlsock_error(struct lhnl *nl, int status, int error, const char *fmt, ...)

@@ -5,11 +5,11 @@
 #include <sys/ioctl.h>
 
 #include "ctl.h"
-#include "expr.h"
+#include "filteradd.h"
 #include "recfilter.h"
 
 /* program && pid != @pid */
-static int add_not_pid(struct recfilter *f, pid_t pid)
+static int add_not_pid(struct expr_result *res, pid_t pid)
 {
 	const struct lockheld_insn more[] = {
 		{ .op = LOCKHELD_OP_TERM, .arg = LOCKHELD_TERM_PID },
@@ -19,13 +19,16 @@ static int add_not_pid(struct recfilter *f, pid_t pid)
 	};
 	const unsigned int nr = sizeof(more) / sizeof(more[0]);
 
-	if (f->n + nr > LOCKHELD_INSNS_MAX)
+	if (res->n + nr > LOCKHELD_INSNS_MAX)
 		return ctl_error(CTL_USAGE,
 				 "--filter is too long: %u instructions, and %u more to leave out lockheld-ctl itself; %u fit",
-				 f->n, nr, LOCKHELD_INSNS_MAX);
-	f->insns = ctl_realloc(f->insns, f->n + nr, sizeof(*f->insns));
-	memcpy(f->insns + f->n, more, sizeof(more));
-	f->n += nr;
+				 res->n, nr, LOCKHELD_INSNS_MAX);
+	res->insns = ctl_realloc(res->insns, res->n + nr, sizeof(*res->insns));
+	memcpy(res->insns + res->n, more, sizeof(more));
+	res->places = ctl_realloc(res->places, res->n + nr,
+				  sizeof(*res->places));
+	memset(res->places + res->n, 0, nr * sizeof(*res->places));
+	res->n += nr;
 	return CTL_DONE;
 }
 
@@ -33,33 +36,19 @@ int recfilter_compile(struct recfilter *f, const struct event *event,
 		      pid_t not_pid)
 {
 	struct expr_opts opts = { .event = event->tp };
-	struct expr_result res = { 0 };
-	int status = expr_compile(f->text, &opts, &res);
+	int status = expr_compile(f->text, &opts, &f->res);
 
-	if (status) {
-		expr_print_error(status, &res);
-		expr_result_free(&res);
-		return status;
-	}
-	f->insns = res.insns;
-	f->n = res.n;
-	f->tp_filter = res.tp_filter;
+	if (status)
+		return expr_print_error(status, &f->res);
 	/* The report tells how long a lock had been held. */
-	f->flags = res.has_locks ? LOCKHELD_FILTER_TIMES : 0;
-	res.insns = NULL;
-	res.tp_filter = NULL;
-	expr_result_free(&res);
-	return f->n && not_pid ? add_not_pid(f, not_pid) : CTL_DONE;
+	f->flags = f->res.has_locks ? LOCKHELD_FILTER_TIMES : 0;
+	return f->res.n && not_pid ? add_not_pid(&f->res, not_pid) : CTL_DONE;
 }
 
 int recfilter_add(struct recfilter *f, struct lhnl *nl)
 {
-	int status;
-
-	if (!f->n)
-		return CTL_DONE;
-	status = lhnl_filter_add(nl, f->insns, f->n, f->text, f->flags, &f->id);
-	return status ? ctl_error(status, "%s", lhnl_error(nl)) : CTL_DONE;
+	return f->res.n ? filter_add(nl, f->text, &f->res, f->flags, &f->id) :
+			  CTL_DONE;
 }
 
 int recfilter_attach(const struct recfilter *f, struct lhnl *nl,
@@ -68,20 +57,20 @@ int recfilter_attach(const struct recfilter *f, struct lhnl *nl,
 	size_t i;
 	int status, ret;
 
-	for (i = 0; f->n && i < ev->n; i++) {
+	for (i = 0; f->res.n && i < ev->n; i++) {
 		status = lhnl_filter_attach(nl, f->id, ev->fds[i]);
 		if (status)
 			return ctl_error(status, "event '%s': %s", ev->name,
 					 lhnl_error(nl));
 	}
-	if (!f->tp_filter)
+	if (!f->res.tp_filter)
 		return CTL_DONE;
 	ret = evopen_ioctl(ev, PERF_EVENT_IOC_SET_FILTER,
-			   (unsigned long)f->tp_filter);
+			   (unsigned long)f->res.tp_filter);
 	return !ret ? CTL_DONE :
 	       ctl_error(CTL_FAILED,
 			 "event '%s': the kernel's tracepoint filter does not take '%s': %s",
-			 ev->name, f->tp_filter, strerror(-ret));
+			 ev->name, f->res.tp_filter, strerror(-ret));
 }
 
 int recfilter_counts(struct recfilter *f, struct lhnl *nl)
@@ -90,7 +79,7 @@ int recfilter_counts(struct recfilter *f, struct lhnl *nl)
 	size_t n;
 	int status;
 
-	if (!f->n)
+	if (!f->res.n)
 		return CTL_DONE;
 	status = lhnl_filters(nl, f->id, &got, &n);
 	if (status)
@@ -108,8 +97,5 @@ int recfilter_counts(struct recfilter *f, struct lhnl *nl)
 
 void recfilter_free(struct recfilter *f)
 {
-	free(f->insns);
-	free(f->tp_filter);
-	f->insns = NULL;
-	f->tp_filter = NULL;
+	expr_result_free(&f->res);
 }

@@ -9,23 +9,20 @@
 
 #include "events.h"
 #include "evopen.h"
+#include "expr.h"
 #include "nl.h"
 
 /**
  * struct recfilter - what one event is filtered by
  * @text: as the user wrote it; NULL: nothing
- * @insns: program for the module; NULL: it has no part in it
- * @n: number of instructions
- * @tp_filter: text for the kernel's own tracepoint filter, or NULL
+ * @res: what it was compiled to; no instructions: the module has no part in it
  * @flags: LOCKHELD_FILTER_*
  * @id: of the filter in the module, once added
  * @counts: what the filter saw, once asked for
  */
 struct recfilter {
 	const char *text;
-	struct lockheld_insn *insns;
-	unsigned int n;
-	char *tp_filter;
+	struct expr_result res;
 	uint32_t flags;
 	uint32_t id;
 	struct {

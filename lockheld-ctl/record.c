@@ -92,7 +92,10 @@ static int prepare_filters(struct recording *r)
 					   o->all ? getpid() : 0);
 		if (status)
 			return status;
-		needs_module |= r->filters[i].n != 0;
+		/* One filter may be that of several events. */
+		if (!i || o->filters[i] != o->filters[i - 1])
+			expr_print_note(&r->filters[i].res);
+		needs_module |= r->filters[i].res.n != 0;
 	}
 	if (!needs_module)
 		return CTL_DONE;
@@ -260,7 +263,7 @@ static int finish(struct recording *r, int error)
 	size_t i;
 
 	for (i = 0; i < r->o->events.n; i++)
-		if (r->filters[i].n)
+		if (r->filters[i].res.n)
 			recfilter_counts(&r->filters[i], r->nl);
 	ret = record_finish_file(r, &notes, error != 0);
 	if (error || ret)

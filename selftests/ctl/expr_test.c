@@ -7,9 +7,11 @@
  *		t TEXT for the kernel's tracepoint filter
  *		! STATUS COLUMN MESSAGE
  *		^ COLUMNS marked by the caret, "11-14"
+ *		n NOTE for the user
  *
  * Both prefixes may be left out. What is not expected must not come out, marks
  * excepted. With "-" as table it shows what becomes of each line of its input.
+ * LOCKHELD_CTL_ROOT is a folder with the /sys and /proc of the table.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -30,6 +32,7 @@ struct outcome {
 	char *filter;
 	char *error;
 	char *marked;
+	char *note;
 };
 
 static const char *folder;
@@ -64,12 +67,14 @@ static void show_lock(FILE *to, const struct lockheld_insn *insn)
 {
 	static const char *const modes[] = { "", ":R", ":W" };
 
-	fputs("lock(", to);
+	fputs(insn->op == LOCKHELD_OP_LOCK ? "lock(" : "held_ns(", to);
 	switch (insn->arg) {
 	case LOCKHELD_SPEC_TYPE:
 		fputs(lockname_family(insn->family), to);
 		break;
 	case LOCKHELD_SPEC_ADDR:
+		if (insn->family)
+			fprintf(to, "%s@", lockname_family(insn->family));
 		fprintf(to, "%#llx+%llu", (unsigned long long)insn->imm,
 			(unsigned long long)insn->imm2);
 		break;
@@ -78,6 +83,16 @@ static void show_lock(FILE *to, const struct lockheld_insn *insn)
 		break;
 	case LOCKHELD_SPEC_SIGLOCK:
 		fputs("siglock", to);
+		break;
+	case LOCKHELD_SPEC_RQ_LOCK:
+		fprintf(to, "rq_lock %#llx", (unsigned long long)insn->imm);
+		break;
+	case LOCKHELD_SPEC_ZONE_LOCK:
+		fputs("zone_lock", to);
+		break;
+	case LOCKHELD_SPEC_SLAB:
+		fprintf(to, "&%.*s", LOCKHELD_NAME_MAX,
+			(const char *)insn->name);
 		break;
 	}
 	fprintf(to, "%s)", modes[insn->mode]);
@@ -98,7 +113,23 @@ static void show_insn(FILE *to, const struct lockheld_insn *insn)
 		[LOCKHELD_TERM_TIME] = "time", [LOCKHELD_TERM_ADDR] = "addr",
 		[LOCKHELD_TERM_PERIOD] = "period", [LOCKHELD_TERM_UID] = "uid",
 		[LOCKHELD_TERM_GID] = "gid", [LOCKHELD_TERM_IRQ] = "irq",
-		[LOCKHELD_TERM_DEPTH] = "depth",
+		[LOCKHELD_TERM_DEPTH] = "depth", [LOCKHELD_TERM_ID] = "id",
+		[LOCKHELD_TERM_TXN] = "txn", [LOCKHELD_TERM_WEIGHT] = "weight",
+		[LOCKHELD_TERM_WEIGHT1] = "weight1",
+		[LOCKHELD_TERM_WEIGHT2] = "weight2",
+		[LOCKHELD_TERM_WEIGHT3] = "weight3",
+		[LOCKHELD_TERM_PHYS_ADDR] = "phys_addr",
+		[LOCKHELD_TERM_CODE_PGSZ] = "code_pgsz",
+		[LOCKHELD_TERM_DATA_PGSZ] = "data_pgsz",
+		[LOCKHELD_TERM_CGROUP] = "cgroup",
+		[LOCKHELD_TERM_MEM_OP] = "mem_op",
+		[LOCKHELD_TERM_MEM_LVLNUM] = "mem_lvlnum",
+		[LOCKHELD_TERM_MEM_SNOOP] = "mem_snoop",
+		[LOCKHELD_TERM_MEM_REMOTE] = "mem_remote",
+		[LOCKHELD_TERM_MEM_LOCK] = "mem_lock",
+		[LOCKHELD_TERM_MEM_DTLB] = "mem_dtlb",
+		[LOCKHELD_TERM_MEM_BLK] = "mem_blk",
+		[LOCKHELD_TERM_MEM_HOPS] = "mem_hops",
 	};
 
 	switch (insn->op) {
@@ -112,6 +143,7 @@ static void show_insn(FILE *to, const struct lockheld_insn *insn)
 		fprintf(to, "comm(%.16s)", (const char *)insn->comm);
 		break;
 	case LOCKHELD_OP_LOCK:
+	case LOCKHELD_OP_HELD_NS:
 		show_lock(to, insn);
 		break;
 	default:
@@ -145,6 +177,16 @@ static char *show_marks(const char *caret)
 				 strlen(line) - 2) : ctl_strdup("none");
 }
 
+/* A table has no lines in its lines. */
+static char *one_line(const char *text)
+{
+	char *line = ctl_strdup(text), *end = line;
+
+	while ((end = strchr(end, '\n')))
+		*end = '|';
+	return line;
+}
+
 static struct outcome run(const char *text)
 {
 	struct tep_handle *tep = tep_alloc();
@@ -159,6 +201,7 @@ static struct outcome run(const char *text)
 		text = strchr(text, '}') + 2;
 	kallsyms = ctl_printf("%s/%s", folder, name);
 	opts.kallsyms = kallsyms;
+	opts.root = getenv("LOCKHELD_CTL_ROOT");
 	if (sscanf(text, "[%63[a-z_]] ", name) == 1) {
 		opts.event = load_format(tep, name);
 		text = strchr(text, ']') + 2;
@@ -176,9 +219,12 @@ static struct outcome run(const char *text)
 			out.program = show_program(&res);
 		if (res.tp_filter)
 			out.filter = ctl_strdup(res.tp_filter);
+		if (res.note)
+			out.note = one_line(res.note);
 		if (res.error || res.caret ||
 		    !!res.has_locks != (out.program &&
-					strstr(out.program, "lock(")))
+					(strstr(out.program, "lock(") ||
+					 strstr(out.program, "held_ns("))))
 			out.error = ctl_strdup("an error beside a result");
 	}
 	expr_result_free(&res);
@@ -193,6 +239,7 @@ static void outcome_free(struct outcome *out)
 	free(out->filter);
 	free(out->error);
 	free(out->marked);
+	free(out->note);
 }
 
 static int differs(const char *what, const char *want, const char *got)
@@ -217,6 +264,7 @@ static void judge(const char *expression, const struct outcome *want)
 
 	bad += differs("filter", want->filter, got.filter);
 	bad += differs("error", want->error, got.error);
+	bad += differs("note", want->note, got.note);
 	if (want->marked)
 		bad += differs("marks", want->marked, got.marked);
 	printf("%sok %d - %.*s%s\n", bad ? "not " : "", ++number, SHOWN_MAX,
@@ -260,6 +308,9 @@ static void run_table(FILE *table)
 			break;
 		case '^':
 			expect = &want.marked;
+			break;
+		case 'n':
+			expect = &want.note;
 			break;
 		}
 		if (!expect || *expect) {
@@ -346,6 +397,8 @@ static void show_all(void)
 			printf("\t! %s\n", out.error);
 		if (out.marked)
 			printf("\t^ %s\n", out.marked);
+		if (out.note)
+			printf("\tn %s\n", out.note);
 		outcome_free(&out);
 	}
 	free(line);

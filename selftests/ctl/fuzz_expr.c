@@ -26,6 +26,7 @@
 static struct tep_event *events[3];
 static const char *const formats[] = { "mm_page_alloc", "mixture" };
 static char *kallsyms;
+static const char *root;
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -38,6 +39,12 @@ u64 lh_term(struct lh_sample *sample, enum lockheld_term term)
 }
 
 bool lh_lock_held(struct lh_sample *sample, const struct lockheld_insn *insn)
+{
+	(void)sample;
+	return insn->mode;
+}
+
+u64 lh_held_ns(struct lh_sample *sample, const struct lockheld_insn *insn)
 {
 	(void)sample;
 	return insn->mode;
@@ -58,7 +65,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 	(void)argc;
 	(void)argv;
-	CHECK(folder);
+	root = getenv("LOCKHELD_CTL_ROOT");
+	CHECK(folder && root);
 	kallsyms = ctl_printf("%s/kallsyms", folder);
 	for (i = 0; i < 2; i++) {
 		char *path = ctl_printf("%s/formats/%s", folder, formats[i]);
@@ -90,7 +98,7 @@ static void check_error(const struct expr_result *res)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct expr_opts opts = { .kallsyms = kallsyms };
+	struct expr_opts opts = { .kallsyms = kallsyms, .root = root };
 	struct expr_result res;
 	unsigned int at;
 	char *text;

@@ -14,7 +14,8 @@ top=$here/../..
 build=$(mktemp -d)
 trap 'rm -rf "$build"' EXIT
 
-parts="ast compile expr.lex expr.tab lockname lockspec names suggest tpfilter util"
+parts="ast cgroupid compile expr.lex expr.tab lockname lockspec locks names slabname
+	suggest tpfilter util words"
 checked="-fsanitize=address,undefined -fno-sanitize-recover=all"
 libs="libtraceevent libtracefs libelf"
 
@@ -37,6 +38,38 @@ program() {
 		$(pkg-config --libs $libs) -lz -llzma -liberty
 }
 
+# The /sys and /proc of the table: caches that were merged, and such that were
+# not; a hierarchy of control groups without any
+kernel_files() {
+	local slab=$LOCKHELD_CTL_ROOT/sys/kernel/slab name
+
+	mkdir -p "$slab"/{vm_area_struct,kmalloc-64,"with blank"} \
+		"$slab"/a_name_of_thirty-{two_bytes_____x,three_bytes___xy} \
+		"$slab/:"{0000192,a-0000040,0000256,0000999} \
+		"$LOCKHELD_CTL_ROOT/proc"
+	for name in dentry cred_jar zz_alias alias_{a,b,c,d,e}; do
+		ln -s :0000192 "$slab/$name"
+	done
+	for name in twin twin_b twin_c; do
+		ln -s :0000256 "$slab/$name"
+	done
+	ln -s :0000999 "$slab/lost_a"
+	ln -s :0000999 "$slab/lost_b"
+	ln -s :a-0000040 "$slab/only_alias"
+	cat > "$LOCKHELD_CTL_ROOT/proc/slabinfo" <<-TEXT
+	slabinfo - version: 2.1
+	# name            <active_objs> <num_objs> <objsize> <objperslab>
+	cred_jar           2793   2793    192   21    1
+	twin                  1      1    256   16    1
+	vm_area_struct     1000   1000    208   19    1
+	with blank            2      2    208   19    1
+	TEXT
+	echo "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0" \
+		> "$LOCKHELD_CTL_ROOT/proc/mounts"
+}
+
+export LOCKHELD_CTL_ROOT=$build/root
+kernel_files
 make -s -C "$top/symres" > /dev/null
 make -s -C "$top/lockheld-ctl" > /dev/null
 objects gcc "$checked" "$build/gcc"
