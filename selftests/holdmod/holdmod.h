@@ -14,13 +14,55 @@
 #include <linux/interrupt.h>
 #include <linux/sched.h>
 #include <linux/types.h>
+#include <linux/ww_mutex.h>
 
-#define HM_DEPTH	24	/* locks that an actor can hold */
+#include "compat.h"
+
+#define HM_DEPTH	72	/* locks that an actor can hold */
 #define HM_OBJECTS	16	/* slab objects, each with a lock of each family */
 
-enum hm_family { HM_NO_FAMILY, HM_MUTEX, HM_RWSEM, HM_SPINLOCK, HM_RWLOCK };
+/*
+ * As in enum lockheld_family, and behind it what is a family of lockheld's but
+ * has a type and functions of its own.
+ */
+enum hm_family {
+	HM_NO_FAMILY, HM_MUTEX, HM_RWSEM, HM_SPINLOCK, HM_RWLOCK, HM_RT_MUTEX,
+	HM_PERCPU_RWSEM, HM_SEMAPHORE, HM_SRCU, HM_RCU, HM_RCU_TRACE,
+	HM_RAW_SPINLOCK, HM_WW_MUTEX, HM_NR_FAMILIES
+};
+
 enum hm_mode { HM_NO_MODE, HM_READ, HM_WRITE };
 enum hm_context { HM_TASK, HM_SOFT, HM_HARD };
+
+struct hm_actor;
+struct hm_op;
+
+/**
+ * struct hm_hold - a lock that is held
+ * @lock: which
+ * @op: how it was taken, and so how it is released
+ * @actor: who took it
+ * @addr: where it is
+ * @flags: what the lock function gave to be given back: interrupt flags, or
+ *	the index of an SRCU read section
+ * @mode: how it is held
+ * @context: who took it, more precisely
+ * @left: may be released by anybody
+ * @called: local_clock() before the lock function
+ * @taken: and after it
+ */
+struct hm_hold {
+	struct hm_lock *lock;
+	const struct hm_op *op;
+	struct hm_actor *actor;
+	void *addr;
+	unsigned long flags;
+	enum hm_mode mode;
+	enum hm_context context;
+	bool left;
+	u64 called;
+	u64 taken;
+};
 
 /**
  * struct hm_lock - a lock that scripts can name
@@ -30,6 +72,8 @@ enum hm_context { HM_TASK, HM_SOFT, HM_HARD };
  * @find: returns the running task's own one
  * @readers: actors that hold it for reading beyond doubt
  * @writers: actors that hold it for writing beyond doubt
+ * @is_left: somebody may release @left
+ * @left: a hold that another task may end
  */
 struct hm_lock {
 	char name[24];
@@ -38,6 +82,14 @@ struct hm_lock {
 	void *(*find)(void);
 	atomic_t readers;
 	atomic_t writers;
+	bool is_left;
+	struct hm_hold left;
+};
+
+enum hm_op_flag {
+	HM_TAKES	= 0,
+	HM_WAITS	= 1,	/* waits for readers: over when it returns */
+	HM_UNOWNED	= 2,	/* anybody may release what it took */
 };
 
 /**
@@ -45,15 +97,17 @@ struct hm_lock {
  * @name: the lock function
  * @family: what it takes
  * @mode: how
- * @take: takes @lock, returns 0 or an error; may leave the interrupt flags
+ * @flags: HM_*
+ * @take: takes the lock of @hold, returns 0 or an error
  * @drop: releases it
  */
 struct hm_op {
 	const char *name;
 	enum hm_family family;
 	enum hm_mode mode;
-	int (*take)(void *lock, unsigned long *flags);
-	void (*drop)(void *lock, unsigned long flags);
+	unsigned int flags;
+	int (*take)(struct hm_hold *hold);
+	void (*drop)(struct hm_hold *hold);
 };
 
 /* How often the function of an op was called, and what came of it. */
@@ -64,10 +118,11 @@ struct hm_op_count {
 };
 
 enum hm_verb {
-	HM_V_TAKE, HM_V_FAIL, HM_V_DROP, HM_V_DOWNGRADE, HM_V_TICK, HM_V_BUSY,
-	HM_V_SLEEP, HM_V_CPU, HM_V_POST, HM_V_AWAIT, HM_V_BLOCKED, HM_V_WANTED,
-	HM_V_ALLOC, HM_V_SCENARIO, HM_V_TIMER, HM_V_SWITCH, HM_V_REPEAT,
-	HM_V_SOFT, HM_V_HARD, HM_V_END, HM_V_COUNT
+	HM_V_TAKE, HM_V_FAIL, HM_V_DROP, HM_V_DOWNGRADE, HM_V_WAIT, HM_V_LEAVE,
+	HM_V_RELEASE, HM_V_TICK, HM_V_BUSY, HM_V_SLEEP, HM_V_CPU, HM_V_POST,
+	HM_V_AWAIT, HM_V_BLOCKED, HM_V_WANTED, HM_V_ALLOC, HM_V_SCENARIO,
+	HM_V_TIMER, HM_V_SWITCH, HM_V_REPEAT, HM_V_SOFT, HM_V_HARD, HM_V_END,
+	HM_V_COUNT
 };
 
 /**
@@ -93,17 +148,6 @@ struct hm_script {
 	struct hm_step steps[];
 };
 
-struct hm_hold {
-	struct hm_lock *lock;
-	const struct hm_op *op;
-	void *addr;
-	unsigned long flags;
-	enum hm_mode mode;
-	enum hm_context context;
-	u64 called;	/* local_clock() before the lock function */
-	u64 taken;	/* and after it */
-};
-
 /*
  * What an interrupt may assume about the actor it interrupted. In any phase
  * but these, holds may be changing, and no tick is fired on top of it.
@@ -112,6 +156,8 @@ enum hm_phase {
 	HM_UNCLEAR,
 	HM_STEADY,	/* holds exactly its held[] */
 	HM_TAKING,	/* in a lock function for wants, and holds its held[] */
+	HM_PASSING,	/* in a function that waits for readers: while it sleeps,
+			 * holds exactly its held[], of which that is the last */
 };
 
 enum hm_irq_state { HM_IRQ_ARMED, HM_IRQ_MISSED, HM_IRQ_DONE };
@@ -126,6 +172,8 @@ enum hm_irq_state { HM_IRQ_ARMED, HM_IRQ_MISSED, HM_IRQ_DONE };
  * @nheld: entries of @held
  * @held: locks it holds, in the order in which they were taken; those of an
  *	interrupt on top of it are behind its own
+ * @ww_open: has @ww been initialized?
+ * @ww: context in which it takes ww_mutexes
  * @scenario: number that its ticks carry
  * @script: the script being run
  * @tasklet: runs a "soft" block
@@ -142,6 +190,8 @@ struct hm_actor {
 	enum hm_mode wants_mode;
 	unsigned int nheld;
 	struct hm_hold held[HM_DEPTH];
+	bool ww_open;
+	struct ww_acquire_ctx ww;
 	u32 scenario;
 	const struct hm_script *script;
 	struct tasklet_struct tasklet;
@@ -182,6 +232,8 @@ enum hm_source { HM_BY_SCRIPT, HM_BY_TIMER, HM_BY_SWITCH };
 extern struct hm_lock hm_locks[];
 extern const unsigned int hm_nr_locks;
 extern const char * const hm_family_names[];
+extern const char * const hm_kind_names[];
+extern struct ww_class hm_ww_class;
 struct hm_lock *hm_lock_find(const char *name);
 int hm_locks_init(void);
 void hm_locks_exit(void);
@@ -189,9 +241,12 @@ void hm_locks_exit(void);
 /* ops.c */
 extern const struct hm_op hm_ops[];
 extern const unsigned int hm_nr_ops;
+extern const char * const hm_mode_names[];
 extern struct hm_op_count hm_op_counts[];
 const struct hm_op *hm_op_find(const char *name);
 void hm_downgrade(void *lock);
+void hm_hand_over(struct hm_hold *hold, bool away);
+void hm_ww_close(struct hm_actor *actor);
 
 /* script.c */
 struct hm_script *hm_parse(char *text);
@@ -200,6 +255,8 @@ struct hm_script *hm_parse(char *text);
 int hm_run(const struct hm_script *script);
 struct hm_actor *hm_actor_of(struct task_struct *task);
 void hm_reset_posts(void);
+int hm_actors_init(void);
+void hm_actors_exit(void);
 
 /* tick.c */
 int hm_tick(struct hm_actor *actor, enum hm_context context,

@@ -8,6 +8,11 @@
  *	holds	the log of holds
  *	counts	what was done, as "WHAT WHICH COUNT"
  *	locks	the locks, as "NAME FAMILY ADDRESS"
+ *	ops	the lock functions, as "NAME LOCK MODE WHAT", LOCK being one that
+ *		it can take, and WHAT one of
+ *			takes	it takes
+ *			unowned	it takes, and any task may release
+ *			waits	it waits for readers
  */
 #include <linux/debugfs.h>
 #include <linux/fs.h>
@@ -100,13 +105,33 @@ static int locks_show(struct seq_file *m, void *unused)
 {
 	unsigned int i;
 
-	for (i = 0; i < hm_nr_locks; i++)
+	for (i = 0; i < hm_nr_locks; i++) {
+		if (!hm_locks[i].name[0])
+			continue;
 		seq_printf(m, "%s %s 0x%lx\n", hm_locks[i].name,
 			   hm_family_names[hm_locks[i].family],
 			   (unsigned long)hm_locks[i].addr);
+	}
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(locks);
+
+static int ops_show(struct seq_file *m, void *unused)
+{
+	static const char * const flags[] = {
+		[HM_TAKES] = "takes", [HM_WAITS] = "waits",
+		[HM_UNOWNED] = "unowned",
+	};
+	unsigned int i;
+
+	for (i = 0; i < hm_nr_ops; i++)
+		seq_printf(m, "%s %s %s %s\n", hm_ops[i].name,
+			   hm_kind_names[hm_ops[i].family],
+			   hm_mode_names[hm_ops[i].mode],
+			   flags[hm_ops[i].flags]);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(ops);
 
 static int __init holdmod_init(void)
 {
@@ -115,6 +140,9 @@ static int __init holdmod_init(void)
 	err = hm_locks_init();
 	if (err)
 		return err;
+	err = hm_actors_init();
+	if (err)
+		goto err_actors;
 	err = hm_tick_init();
 	if (err)
 		goto err_tick;
@@ -125,9 +153,12 @@ static int __init holdmod_init(void)
 	debugfs_create_file("holds", 0400, folder, NULL, &hm_holds_fops);
 	debugfs_create_file("counts", 0400, folder, NULL, &counts_fops);
 	debugfs_create_file("locks", 0400, folder, NULL, &locks_fops);
+	debugfs_create_file("ops", 0400, folder, NULL, &ops_fops);
 	return 0;
 
 err_tick:
+	hm_actors_exit();
+err_actors:
 	hm_locks_exit();
 	return err;
 }
@@ -136,6 +167,7 @@ static void __exit holdmod_exit(void)
 {
 	debugfs_remove(folder);
 	hm_tick_exit();
+	hm_actors_exit();
 	hm_locks_exit();
 }
 

@@ -10,15 +10,17 @@
 #include <linux/preempt.h>
 #include <linux/sched/clock.h>
 #include <linux/sched/signal.h>
+#include <linux/vmalloc.h>
 
 #include "holdmod.h"
 
-#define NR_ACTORS	64
+#define NR_ACTORS	640
 #define NR_POSTS	32
-#define PATIENCE_NS	(10 * NSEC_PER_SEC)
+#define PATIENCE_NS	(30 * NSEC_PER_SEC)
 #define IRQ_DELAY_NS	(20 * NSEC_PER_USEC)
 
-static struct hm_actor actors[NR_ACTORS];
+static struct hm_actor *actors;
+static int nr_actors;	/* behind the last that was ever needed */
 static atomic_t posts[NR_POSTS];
 
 static int run_steps(struct hm_actor *actor, unsigned int from,
@@ -26,9 +28,9 @@ static int run_steps(struct hm_actor *actor, unsigned int from,
 
 struct hm_actor *hm_actor_of(struct task_struct *task)
 {
-	unsigned int i;
+	int i, n = READ_ONCE(nr_actors);
 
-	for (i = 0; i < NR_ACTORS; i++)
+	for (i = 0; i < n; i++)
 		if (READ_ONCE(actors[i].task) == task)
 			return &actors[i];
 	return NULL;
@@ -56,11 +58,25 @@ static bool is_atomic(const struct hm_actor *actor)
 
 	if (actor->context != HM_TASK)
 		return true;
-	for (i = 0; i < actor->nheld; i++)
-		if (actor->held[i].lock->family == HM_SPINLOCK ||
-		    actor->held[i].lock->family == HM_RWLOCK)
+	for (i = 0; i < actor->nheld; i++) {
+		switch (actor->held[i].lock->family) {
+		case HM_SPINLOCK:
+		case HM_RWLOCK:
+		case HM_RAW_SPINLOCK:
+		case HM_RCU:
 			return true;
+		default:
+			break;
+		}
+	}
 	return false;
+}
+
+static bool sleeps_where_it_may_not(const struct hm_actor *actor,
+				    const struct hm_lock *lock)
+{
+	return HM_SPINLOCKS_SLEEP && actor->context == HM_HARD &&
+	       lock->family != HM_RAW_SPINLOCK;
 }
 
 static atomic_t *holders(struct hm_lock *lock, enum hm_mode mode)
@@ -73,26 +89,41 @@ static struct hm_op_count *count_of(const struct hm_op *op)
 	return &hm_op_counts[op - hm_ops];
 }
 
+/* Prepares the actor's next hold. */
+static struct hm_hold *new_hold(struct hm_actor *actor, struct hm_lock *lock,
+				const struct hm_op *op)
+{
+	struct hm_hold *hold = &actor->held[actor->nheld];
+
+	if (actor->nheld == HM_DEPTH)
+		return ERR_PTR(-E2BIG);
+	if (sleeps_where_it_may_not(actor, lock))
+		return ERR_PTR(-EINVAL);
+	hold->lock = lock;
+	hold->op = op;
+	hold->actor = actor;
+	hold->mode = op->mode;
+	hold->context = actor->context;
+	hold->left = false;
+	hold->addr = lock->find ? lock->find() : lock->addr;
+	if (!hold->addr)
+		return ERR_PTR(-ENOENT);
+	hold->called = local_clock();
+	return hold;
+}
+
 static int take(struct hm_actor *actor, struct hm_lock *lock,
 		const struct hm_op *op)
 {
-	struct hm_hold *hold = &actor->held[actor->nheld];
+	struct hm_hold *hold = new_hold(actor, lock, op);
 	int err;
 
-	if (actor->nheld == HM_DEPTH)
-		return -E2BIG;
-	hold->lock = lock;
-	hold->op = op;
-	hold->mode = op->mode;
-	hold->context = actor->context;
-	hold->addr = lock->find ? lock->find() : lock->addr;
-	if (!hold->addr)
-		return -ENOENT;
+	if (IS_ERR(hold))
+		return PTR_ERR(hold);
 	actor->wants = lock;
 	actor->wants_mode = op->mode;
-	hold->called = local_clock();
 	set_phase(actor, HM_TAKING);
-	err = op->take(hold->addr, &hold->flags);
+	err = op->take(hold);
 	set_phase(actor, HM_UNCLEAR);
 	hold->taken = local_clock();
 	WRITE_ONCE(actor->wants, NULL);
@@ -104,6 +135,27 @@ static int take(struct hm_actor *actor, struct hm_lock *lock,
 	actor->nheld++;
 	if (lock->addr)
 		atomic_inc(holders(lock, op->mode));
+	return 0;
+}
+
+/* Waiting is a hold, for as long as the function does not return. */
+static int step_waits(struct hm_actor *actor, const struct hm_step *step)
+{
+	struct hm_hold *hold = new_hold(actor, step->lock, step->op);
+	u64 returned;
+
+	if (IS_ERR(hold))
+		return PTR_ERR(hold);
+	hold->taken = hold->called;
+	actor->nheld++;
+	set_phase(actor, HM_PASSING);
+	step->op->take(hold);
+	set_phase(actor, HM_UNCLEAR);
+	returned = local_clock();
+	actor->nheld--;
+	atomic64_inc(&count_of(step->op)->taken);
+	atomic64_inc(&count_of(step->op)->dropped);
+	hm_log_hold(actor, hold, returned, returned);
 	return 0;
 }
 
@@ -119,6 +171,13 @@ static struct hm_hold *find_hold(struct hm_actor *actor,
 	return NULL;
 }
 
+static void remove_hold(struct hm_actor *actor, struct hm_hold *hold)
+{
+	actor->nheld--;
+	memmove(hold, hold + 1,
+		(&actor->held[actor->nheld] - hold) * sizeof(*hold));
+}
+
 static void drop(struct hm_actor *actor, struct hm_hold *hold)
 {
 	struct hm_hold dropped = *hold;
@@ -128,10 +187,8 @@ static void drop(struct hm_actor *actor, struct hm_hold *hold)
 		atomic_dec(holders(dropped.lock, dropped.mode));
 		hm_wait_for_ticks();
 	}
-	actor->nheld--;
-	memmove(hold, hold + 1,
-		(&actor->held[actor->nheld] - hold) * sizeof(*hold));
-	dropped.op->drop(dropped.addr, dropped.flags);
+	remove_hold(actor, hold);
+	dropped.op->drop(&dropped);
 	atomic64_inc(&count_of(dropped.op)->dropped);
 	hm_log_hold(actor, &dropped, releasing, local_clock());
 }
@@ -167,6 +224,52 @@ static int step_downgrade(struct hm_actor *actor, const struct hm_step *step)
 	return 0;
 }
 
+/* One hold of a lock can be left at a time. */
+static int step_leave(struct hm_actor *actor, const struct hm_step *step)
+{
+	struct hm_hold *hold = find_hold(actor, step->lock);
+
+	if (!hold || !(hold->op->flags & HM_UNOWNED) || step->lock->is_left)
+		return -ENOLCK;
+	hold->left = true;
+	step->lock->left = *hold;
+	hm_hand_over(hold, true);
+	smp_store_release(&step->lock->is_left, true);
+	return 0;
+}
+
+/*
+ * Ends a hold of somebody else, who has left it and is not ticked now, since it
+ * waits for a post or has ended its script.
+ */
+static int step_release(const struct hm_step *step)
+{
+	struct hm_lock *lock = step->lock;
+	struct hm_hold left;
+	u64 releasing = local_clock();
+	unsigned int i;
+
+	if (!smp_load_acquire(&lock->is_left))
+		return -ENOLCK;
+	left = lock->left;
+	lock->is_left = false;
+	atomic_dec(holders(lock, left.mode));
+	hm_wait_for_ticks();
+	for (i = 0; i < left.actor->nheld; i++) {
+		struct hm_hold *hold = &left.actor->held[i];
+
+		if (hold->left && hold->lock == lock) {
+			remove_hold(left.actor, hold);
+			break;
+		}
+	}
+	hm_hand_over(&left, false);
+	left.op->drop(&left);
+	atomic64_inc(&count_of(left.op)->dropped);
+	hm_log_hold(left.actor, &left, releasing, local_clock());
+	return 0;
+}
+
 /* The attempt must fail. */
 static int step_fail(struct hm_actor *actor, const struct hm_step *step)
 {
@@ -176,7 +279,16 @@ static int step_fail(struct hm_actor *actor, const struct hm_step *step)
 		drop(actor, &actor->held[actor->nheld - 1]);
 		return -EPROTO;
 	}
-	return err == -EINTR || err == -EBUSY ? 0 : err;
+	switch (err) {
+	case -EINTR:
+	case -EBUSY:
+	case -ETIME:
+	case -EALREADY:
+	case -EDEADLK:
+		return 0;
+	default:
+		return err;
+	}
 }
 
 static int step_tick(struct hm_actor *actor, const struct hm_step *step)
@@ -218,16 +330,17 @@ static int step_cpu(const struct hm_step *step)
 /* Actors that are taking the lock; if asleep is set, only those that sleep. */
 static unsigned int nr_taking(const struct hm_lock *lock, bool asleep)
 {
-	unsigned int i, nr = 0;
+	int i, n = READ_ONCE(nr_actors);
+	unsigned int nr = 0;
 
-	for (i = 0; i < NR_ACTORS; i++) {
+	for (i = 0; i < n; i++) {
 		struct task_struct *task;
 
 		rcu_read_lock();
 		task = READ_ONCE(actors[i].task);
 		if (task && READ_ONCE(actors[i].wants) == lock &&
 		    READ_ONCE(actors[i].phase) == HM_TAKING &&
-		    (!asleep || !task_is_running(task)))
+		    (!asleep || !hm_task_is_running(task)))
 			nr++;
 		rcu_read_unlock();
 	}
@@ -347,7 +460,7 @@ static int step_irq(struct hm_actor *actor, const struct hm_step *step,
 	bool pin = actor->context == HM_TASK;
 	enum hm_irq_state state;
 
-	if (irqs_disabled() || in_hardirq() ||
+	if (irqs_disabled() || hm_in_hardirq() ||
 	    (step->verb == HM_V_SOFT && softirq_count()))
 		return -EINVAL;
 	actor->irq_step = self;
@@ -380,6 +493,12 @@ static int run_step(struct hm_actor *actor, const struct hm_step *step,
 		return step_drop(actor, step);
 	case HM_V_DOWNGRADE:
 		return step_downgrade(actor, step);
+	case HM_V_WAIT:
+		return step_waits(actor, step);
+	case HM_V_LEAVE:
+		return step_leave(actor, step);
+	case HM_V_RELEASE:
+		return step_release(step);
 	case HM_V_TICK:
 		return step_tick(actor, step);
 	case HM_V_BUSY:
@@ -389,7 +508,8 @@ static int run_step(struct hm_actor *actor, const struct hm_step *step,
 	case HM_V_CPU:
 		return step_cpu(step);
 	case HM_V_POST:
-		atomic_inc(&posts[step->arg]);
+		/* Whoever awaits it sees what was done before. */
+		atomic_inc_return_release(&posts[step->arg]);
 		return 0;
 	case HM_V_AWAIT:
 	case HM_V_BLOCKED:
@@ -417,7 +537,7 @@ static int run_step(struct hm_actor *actor, const struct hm_step *step,
 static bool may_sleep(enum hm_verb verb)
 {
 	return verb == HM_V_SLEEP || verb == HM_V_CPU || verb == HM_V_ALLOC ||
-	       verb == HM_V_TIMER || verb == HM_V_SWITCH;
+	       verb == HM_V_TIMER || verb == HM_V_SWITCH || verb == HM_V_WAIT;
 }
 
 static int run_steps(struct hm_actor *actor, unsigned int from,
@@ -440,24 +560,49 @@ static int run_steps(struct hm_actor *actor, unsigned int from,
 	return 0;
 }
 
+static void raise_nr_actors(int n)
+{
+	int old = READ_ONCE(nr_actors);
+
+	while (old < n && !try_cmpxchg(&nr_actors, &old, n))
+		;
+}
+
 static struct hm_actor *claim_actor(const struct hm_script *script)
 {
-	unsigned int i;
+	int i;
 
 	for (i = 0; i < NR_ACTORS; i++) {
 		struct hm_actor *actor = &actors[i];
 
 		if (cmpxchg(&actor->task, NULL, current))
 			continue;
+		raise_nr_actors(i + 1);
 		actor->scenario = 0;
 		actor->script = script;
 		tasklet_setup(&actor->tasklet, soft_fires);
-		hrtimer_init(&actor->timer, CLOCK_MONOTONIC,
-			     HRTIMER_MODE_REL_PINNED_HARD);
-		actor->timer.function = hard_fires;
+		hm_hrtimer_setup(&actor->timer, hard_fires);
 		return actor;
 	}
 	return NULL;
+}
+
+/* Takes out what others may release, and releases all else. */
+static bool forgets_locks(struct hm_actor *actor)
+{
+	bool any = false;
+
+	while (actor->nheld) {
+		struct hm_hold *hold = &actor->held[actor->nheld - 1];
+
+		if (hold->left) {
+			remove_hold(actor, hold);
+		} else {
+			drop(actor, hold);
+			any = true;
+		}
+	}
+	return any;
 }
 
 int hm_run(const struct hm_script *script)
@@ -468,12 +613,22 @@ int hm_run(const struct hm_script *script)
 	if (!actor)
 		return -EUSERS;
 	err = run_steps(actor, 0, script->nr);
-	if (actor->nheld && !err)
+	if (forgets_locks(actor) && !err)
 		err = -EBUSY;
-	while (actor->nheld)
-		drop(actor, &actor->held[actor->nheld - 1]);
+	hm_ww_close(actor);
 	hrtimer_cancel(&actor->timer);
 	tasklet_kill(&actor->tasklet);
 	WRITE_ONCE(actor->task, NULL);
 	return err;
+}
+
+int hm_actors_init(void)
+{
+	actors = vzalloc(array_size(NR_ACTORS, sizeof(*actors)));
+	return actors ? 0 : -ENOMEM;
+}
+
+void hm_actors_exit(void)
+{
+	vfree(actors);
 }

@@ -6,6 +6,9 @@
  *	fail FUNCTION LOCK	call it, it must not succeed
  *	drop LOCK		release
  *	downgrade LOCK		write to read
+ *	wait FUNCTION LOCK	call the function, which waits for readers
+ *	leave LOCK		from now on, others may release it
+ *	release LOCK		release what another one, or this one, has left
  *	tick N			fire N trace events
  *	busy US			stay on the CPU, ticked by the timer
  *	sleep US		sleep
@@ -29,7 +32,7 @@
 
 #include "holdmod.h"
 
-#define MAX_STEPS	256
+#define MAX_STEPS	512
 #define MAX_NESTING	6
 #define MAX_POST	31
 
@@ -42,6 +45,9 @@ static const struct {
 	[HM_V_FAIL]	 = { "fail", "ol" },
 	[HM_V_DROP]	 = { "drop", "l" },
 	[HM_V_DOWNGRADE] = { "downgrade", "l" },
+	[HM_V_WAIT]	 = { "wait", "ol" },
+	[HM_V_LEAVE]	 = { "leave", "l" },
+	[HM_V_RELEASE]	 = { "release", "l" },
 	[HM_V_TICK]	 = { "tick", "n" },
 	[HM_V_BUSY]	 = { "busy", "n" },
 	[HM_V_SLEEP]	 = { "sleep", "n" },
@@ -75,7 +81,10 @@ static int parse_arg(struct hm_step *step, char kind, char *word)
 	switch (kind) {
 	case 'o':
 		step->op = hm_op_find(word);
-		return step->op ? 0 : -EINVAL;
+		if (!step->op)
+			return -EINVAL;
+		return !(step->op->flags & HM_WAITS) == (step->verb == HM_V_WAIT) ?
+		       -EINVAL : 0;
 	case 'l':
 		step->lock = hm_lock_find(word);
 		if (!step->lock)

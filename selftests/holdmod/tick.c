@@ -48,13 +48,18 @@ static u64 timer_ns;
 static struct tracepoint *switch_tp;
 static bool switch_on;
 
-static const char * const mode_names[] = { "-", "R", "W" };
 static const char * const context_names[] = { "task", "soft", "hard" };
 static const char * const source_names[] = { "script", "timer", "switch" };
 
 static u8 lock_index(const struct hm_lock *lock)
 {
 	return lock - hm_locks;
+}
+
+/* What lockheld calls it */
+static u8 family_of(const struct hm_lock *lock)
+{
+	return lock->family == HM_WW_MUTEX ? HM_MUTEX : lock->family;
 }
 
 static void describe(struct hm_record *rec, const struct hm_actor *actor)
@@ -72,12 +77,12 @@ static void describe(struct hm_record *rec, const struct hm_actor *actor)
 		rec->wants = lock_index(actor->wants);
 		rec->wants_mode = actor->wants_mode;
 		rec->addr = (unsigned long)actor->wants->addr;
-		rec->family = actor->wants->family;
+		rec->family = family_of(actor->wants);
 		rec->mode = actor->wants_mode;
 	} else if (rec->truth == HM_HELD) {
 		hold = &actor->held[actor->nheld - 1];
 		rec->addr = (unsigned long)hold->addr;
-		rec->family = hold->lock->family;
+		rec->family = family_of(hold->lock);
 		rec->mode = hold->mode;
 		rec->held_ns = rec->time - hold->taken;
 	}
@@ -137,6 +142,8 @@ static void tick_on_top(struct hm_actor *actor, enum hm_context context,
 		if (sleeps || other_holds(actor))
 			hm_tick(actor, context, source, true);
 		smp_store_release(this_cpu_ptr(&in_tick), 0);
+	} else if (phase == HM_PASSING && sleeps) {
+		hm_tick(actor, context, source, false);
 	}
 }
 
@@ -188,7 +195,7 @@ static void task_switches(void *data, bool preempt, struct task_struct *prev,
 
 	if (actor && actor->context == HM_TASK)
 		tick_on_top(actor, HM_TASK, HM_BY_SWITCH,
-			    !preempt && !task_is_running(prev));
+			    !preempt && !hm_task_is_running(prev));
 }
 
 int hm_switch_set(bool on)
@@ -289,7 +296,7 @@ static int ticks_show(struct seq_file *m, void *v)
 		   source_names[rec->source], rec->depth);
 	if (rec->truth == HM_WAITING)
 		seq_printf(m, "%s:%s ", hm_locks[rec->wants].name,
-			   mode_names[rec->wants_mode]);
+			   hm_mode_names[rec->wants_mode]);
 	else
 		seq_puts(m, "- ");
 	if (!rec->depth)
@@ -297,7 +304,7 @@ static int ticks_show(struct seq_file *m, void *v)
 	for (i = 0; i < rec->depth; i++)
 		seq_printf(m, "%s%s:%s@%s", i ? "," : "",
 			   hm_locks[rec->held[i].lock].name,
-			   mode_names[rec->held[i].mode],
+			   hm_mode_names[rec->held[i].mode],
 			   context_names[rec->held[i].context]);
 	seq_printf(m, " %llu\n", rec->time);
 	return 0;
@@ -342,7 +349,7 @@ static int holds_show(struct seq_file *m, void *v)
 	const struct hold_record *rec = v;
 
 	seq_printf(m, "%d %s:%s %llu %llu %llu %llu\n", rec->tid,
-		   hm_locks[rec->lock].name, mode_names[rec->mode],
+		   hm_locks[rec->lock].name, hm_mode_names[rec->mode],
 		   rec->called, rec->taken, rec->releasing, rec->released);
 	return 0;
 }
@@ -378,13 +385,8 @@ int hm_tick_init(void)
 		vfree(holds);
 		return -ENOMEM;
 	}
-	for_each_possible_cpu(cpu) {
-		struct hrtimer *timer = per_cpu_ptr(&tick_timer, cpu);
-
-		hrtimer_init(timer, CLOCK_MONOTONIC,
-			     HRTIMER_MODE_REL_PINNED_HARD);
-		timer->function = timer_fires;
-	}
+	for_each_possible_cpu(cpu)
+		hm_hrtimer_setup(per_cpu_ptr(&tick_timer, cpu), timer_fires);
 	for_each_kernel_tracepoint(find_switch, NULL);
 	return 0;
 }
