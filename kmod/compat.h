@@ -6,11 +6,18 @@
 #ifndef LH_COMPAT_H
 #define LH_COMPAT_H
 
+#include <linux/atomic.h>
 #include <linux/file.h>
 #include <linux/kprobes.h>
+#include <linux/mutex.h>
 #include <linux/perf_event.h>
+#include <linux/rtmutex.h>
+#include <linux/rwsem.h>
 #include <linux/sched.h>
 #include <linux/sched/clock.h>
+#include <linux/semaphore.h>
+#include <linux/spinlock.h>
+#include <linux/uaccess.h>
 #include <net/genetlink.h>
 
 #include "lh-config.h"
@@ -64,15 +71,199 @@ static inline bool lh_task_dead(struct task_struct *task)
 /* ---- locks ---- */
 
 /*
- * Bits of an owner word that are not part of the task's address. They are
- * private to kernel/locking; rwsem used a third one until 5.10.
+ * What the functions of raw_spinlock_t take. Without PREEMPT_RT a spinlock_t is
+ * one, and goes by the same functions.
  */
-#define LH_MUTEX_OWNER_MASK	7UL
-#define LH_MUTEX_PICKUP		4UL	/* the task named may take it */
-#define LH_RWSEM_OWNER_MASK	7UL	/* tasks are aligned, a bit too many is no harm */
-#define LH_RWSEM_READER_OWNED	1UL
-#define LH_RWSEM_WRITER_LOCKED	1L		/* in the count */
-#define LH_RWSEM_READERS	(LONG_MAX & ~255L)	/* in the count */
+#ifdef CONFIG_PREEMPT_RT
+#define LH_FAMILY_SPINS	LOCKHELD_FAMILY_RAW_SPINLOCK
+#else
+#define LH_FAMILY_SPINS	LOCKHELD_FAMILY_SPINLOCK
+#endif
+
+/*
+ * Owner words, as struct owner_word in owner.c has them. The bits that are not
+ * part of the task's address are private to kernel/locking.
+ */
+#define LH_NO_OWNER		{ }
+#ifdef LH_HAVE_RT_MUTEX_BASE
+#define LH_RT_MUTEX_OWNER	{ offsetof(struct rt_mutex, rtmutex.owner), 1 }
+#else
+#define LH_RT_MUTEX_OWNER	{ offsetof(struct rt_mutex, owner), 1 }
+#endif
+#ifdef CONFIG_PREEMPT_RT
+#define LH_MUTEX_OWNER		{ offsetof(struct mutex, rtmutex.owner), 1 }
+#define LH_RWSEM_OWNER		\
+	{ offsetof(struct rw_semaphore, rwbase.rtmutex.owner), 1 }
+#define LH_SPINLOCK_OWNER	{ offsetof(spinlock_t, lock.owner), 1 }
+#define LH_RWLOCK_OWNER		{ offsetof(rwlock_t, rwbase.rtmutex.owner), 1 }
+#else
+/* 4: the task named may take the mutex, but has not. */
+#define LH_MUTEX_OWNER		{ offsetof(struct mutex, owner), 7, 4 }
+/* 1: a reader was the last to write the word. 5.10 has a third bit. */
+#define LH_RWSEM_OWNER		{ offsetof(struct rw_semaphore, owner), 7, 1 }
+#define LH_SPINLOCK_OWNER	LH_NO_OWNER
+#define LH_RWLOCK_OWNER		LH_NO_OWNER
+#endif
+
+/* Where list heads are in a lock that has some; 0 if there is none. */
+#if defined(LH_HAVE_MUTEX_WAIT_LIST) && !defined(CONFIG_PREEMPT_RT)
+#define LH_MUTEX_LIST		offsetof(struct mutex, wait_list)
+#else
+#define LH_MUTEX_LIST		0
+#endif
+#if defined(LH_HAVE_RWSEM_WAIT_LIST) && !defined(CONFIG_PREEMPT_RT)
+#define LH_RWSEM_LIST		offsetof(struct rw_semaphore, wait_list)
+#else
+#define LH_RWSEM_LIST		0
+#endif
+#ifdef LH_HAVE_SEMAPHORE_WAIT_LIST
+#define LH_SEMAPHORE_LIST	offsetof(struct semaphore, wait_list)
+#else
+#define LH_SEMAPHORE_LIST	0
+#endif
+
+/* Who is in a lock that has readers, as far as it says so. */
+enum lh_rw {
+	LH_RW_FREE,
+	LH_RW_READERS,
+	LH_RW_WRITER,
+};
+
+#ifdef CONFIG_PREEMPT_RT
+
+#define LH_RWBASE_READER_BIAS	(1U << 31)
+#define LH_RWBASE_WRITER_BIAS	(1U << 30)
+
+/* Both are a struct rwbase_rt, which begins with the number of readers. */
+static inline enum lh_rw lh_rwbase_state(unsigned long lock)
+{
+	u32 readers;
+
+	if (copy_from_kernel_nofault(&readers, (void *)lock, sizeof(readers)))
+		return LH_RW_FREE;
+	if (readers == LH_RWBASE_WRITER_BIAS)
+		return LH_RW_WRITER;
+	return readers & ~LH_RWBASE_READER_BIAS ? LH_RW_READERS : LH_RW_FREE;
+}
+
+#define lh_rwsem_state	lh_rwbase_state
+#define lh_rwlock_state	lh_rwbase_state
+
+/* Readers are let in at once as long as their bias is there. */
+static inline bool lh_rwsem_busy(unsigned long lock)
+{
+	return atomic_read((atomic_t *)lock) >= 0;
+}
+
+static inline bool lh_rwlock_busy(unsigned long lock, u8 mode)
+{
+	return lh_rwsem_busy(lock);
+}
+
+/* Can what begins with @word be a lock with readers? Or another one? */
+static inline bool lh_may_be_rwbase(u32 word)
+{
+	return word;
+}
+
+static inline bool lh_may_be_other(u32 word)
+{
+	return !(word & (LH_RWBASE_READER_BIAS | LH_RWBASE_WRITER_BIAS));
+}
+
+#else /* !CONFIG_PREEMPT_RT */
+
+#define LH_RWSEM_WRITER		1L		/* in the count */
+#define LH_RWSEM_READERS	(LONG_MAX & ~255L)
+
+static inline enum lh_rw lh_rwsem_state(unsigned long lock)
+{
+	long count;
+
+	if (copy_from_kernel_nofault(&count, (void *)lock +
+				     offsetof(struct rw_semaphore, count),
+				     sizeof(count)))
+		return LH_RW_FREE;
+	if (count & LH_RWSEM_WRITER)
+		return LH_RW_WRITER;
+	return count & LH_RWSEM_READERS ? LH_RW_READERS : LH_RW_FREE;
+}
+
+static inline enum lh_rw lh_rwlock_state(unsigned long lock)
+{
+	arch_rwlock_t word;
+	u32 count;
+
+	if (copy_from_kernel_nofault(&word, (void *)lock, sizeof(word)))
+		return LH_RW_FREE;
+	count = atomic_read(&word.cnts);
+	if ((count & _QW_LOCKED) == _QW_LOCKED)
+		return LH_RW_WRITER;
+	return count >> _QR_SHIFT ? LH_RW_READERS : LH_RW_FREE;
+}
+
+static inline bool lh_rwsem_busy(unsigned long lock)
+{
+	return atomic_long_read(&((struct rw_semaphore *)lock)->count) &
+	       ~LH_RWSEM_READERS;
+}
+
+static inline bool lh_rwlock_busy(unsigned long lock, u8 mode)
+{
+	return atomic_read(&((arch_rwlock_t *)lock)->cnts) &
+	       (mode == LOCKHELD_MODE_WRITE ? ~0 : _QW_WMASK);
+}
+
+/* Nothing can be said by the first word alone. */
+static inline bool lh_may_be_rwbase(u32 word)
+{
+	return true;
+}
+
+static inline bool lh_may_be_other(u32 word)
+{
+	return true;
+}
+
+#endif /* CONFIG_PREEMPT_RT */
+
+/* ---- RCU ---- */
+
+/* How deep the running task is in RCU; see LH_COUNTS_RCU. */
+#ifdef CONFIG_PREEMPT_RCU
+#define LH_COUNTS_RCU	true
+static inline int lh_rcu_depth(void)
+{
+	return READ_ONCE(current->rcu_read_lock_nesting);
+}
+#else
+#define LH_COUNTS_RCU	false
+static inline int lh_rcu_depth(void)
+{
+	return 0;
+}
+#endif
+
+/* Likewise, of Tasks Trace RCU. While it leaves, the number is below 0. */
+#if defined(LH_HAVE_TRC_NESTING) && !defined(LH_HAVE_TRC_SCP)
+#define LH_COUNTS_RCU_TRACE	true
+#define LH_NO_RCU_TRACE		NULL
+static inline int lh_rcu_trace_depth(void)
+{
+	return READ_ONCE(current->trc_reader_nesting);
+}
+#else
+#define LH_COUNTS_RCU_TRACE	false
+#ifdef LH_HAVE_TRC_SCP
+#define LH_NO_RCU_TRACE		"rcu_read_lock_tasks_trace is inlined"
+#else
+#define LH_NO_RCU_TRACE		"the kernel has no Tasks Trace RCU"
+#endif
+static inline int lh_rcu_trace_depth(void)
+{
+	return 0;
+}
+#endif
 
 /* ---- perf ---- */
 
@@ -102,6 +293,27 @@ static inline bool lh_event_bpf_in_handler(struct perf_event *event)
 #else
 	return false;
 #endif
+}
+
+/*
+ * RCU read sections that perf is in when it calls the handler: around all
+ * software events but those of timers, and where it gives a tracepoint's sample
+ * to the event of another task.
+ */
+static inline int lh_perf_rcu_depth(struct perf_event *event)
+{
+	const struct perf_event_context *ctx;
+
+	switch (event->attr.type) {
+	case PERF_TYPE_SOFTWARE:
+		return event->attr.config != PERF_COUNT_SW_CPU_CLOCK &&
+		       event->attr.config != PERF_COUNT_SW_TASK_CLOCK;
+	case PERF_TYPE_TRACEPOINT:
+		ctx = READ_ONCE(event->ctx);
+		return ctx && ctx->task && ctx->task != current;
+	default:
+		return 0;
+	}
 }
 
 static inline u64 lh_sample_addr(struct perf_sample_data *data)
@@ -167,31 +379,45 @@ static inline u64 lh_sample_weight(struct perf_event *event,
 #endif
 }
 
-/* The sample's raw record, or NULL; data->raw is stale stack without its flag. */
-static inline struct perf_raw_record *lh_sample_raw(struct perf_sample_data *data)
+/* Has a raw record, which may yet be NULL; without this it is stale stack. */
+static inline bool lh_sample_has_raw(struct perf_sample_data *data)
 {
 #ifdef LH_HAVE_SAMPLE_FLAGS
-	return data->sample_flags & PERF_SAMPLE_RAW ? data->raw : NULL;
+	return data->sample_flags & PERF_SAMPLE_RAW;
 #else
 	return data->raw;
 #endif
 }
 
+/* @has: what lh_sample_has_raw() is to say from now on. */
 static inline void lh_sample_set_raw(struct perf_sample_data *data,
-				     struct perf_raw_record *raw)
+				     struct perf_raw_record *raw, bool has)
 {
 	data->raw = raw;
 #ifdef LH_HAVE_SAMPLE_FLAGS
-	if (raw)
+	if (has)
 		data->sample_flags |= PERF_SAMPLE_RAW;
 	else
 		data->sample_flags &= ~PERF_SAMPLE_RAW;
 #endif
 }
 
+/*
+ * Where perf sums up a sample's size while it gathers its parts, and not at the
+ * end, a part that is changed changes the sum. Returns false if that would be
+ * too much: a BPF program may have had all parts gathered, a stack as large as
+ * the record allows among them.
+ */
+static inline bool lh_sample_grow(struct perf_sample_data *data, int bytes)
+{
 #ifdef LH_HAVE_SAMPLE_DYN_SIZE
-#error "lockheld does not know this kernel's way to size a raw record yet"
+	/* The record's fixed part takes less than the rest of 64 KiB. */
+	if (bytes > 0 && data->dyn_size + bytes > 60000)
+		return false;
+	data->dyn_size += bytes;
 #endif
+	return true;
+}
 
 /* ---- generic netlink ---- */
 

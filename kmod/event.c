@@ -38,6 +38,7 @@ struct lh_counts {
  * @id: see LOCKHELD_A_FILTER_ID
  * @flags: LOCKHELD_FILTER_*
  * @attached: had an event at some time
+ * @times: needs to know since when locks are held
  * @groups: hooks it has
  * @owner: process that added it
  * @net: with @portid, the socket that added it
@@ -53,6 +54,7 @@ struct lh_filter {
 	u32 id;
 	u32 flags;
 	bool attached;
+	bool times;
 	u32 groups;
 	pid_t owner;
 	struct net *net;
@@ -110,7 +112,7 @@ static u8 sampled_context(const struct attachment *attachment)
 			return LOCKHELD_CTX_HARDIRQ;
 		fallthrough;
 	case LOCKHELD_CTX_HARDIRQ:
-		if (preempt_count() & SOFTIRQ_OFFSET)
+		if (lh_in_softirq())
 			return LOCKHELD_CTX_SOFTIRQ;
 		fallthrough;
 	default:
@@ -153,8 +155,10 @@ static void overflow(struct perf_event *event, struct perf_sample_data *data,
 	}
 	filter = attachment->filter;
 	sample.context = sampled_context(attachment);
+	sample.perf_rcu_depth = lh_perf_rcu_depth(event);
 
-	passed = lh_filter_run(filter->insns, filter->nr_insns, &sample);
+	passed = !(READ_ONCE(filter->flags) & LOCKHELD_FILTER_GONE) &&
+		 lh_filter_run(filter->insns, filter->nr_insns, &sample);
 
 	this_cpu_inc(filter->counts->evaluated);
 	if (sample.uncertain)
@@ -327,7 +331,7 @@ static void filter_delete(struct lh_filter *filter)
 {
 	detach(&filter->events);
 	lh_hooks_put(filter->groups);
-	if (filter->flags & LOCKHELD_FILTER_TIMES)
+	if (filter->times)
 		atomic_dec(&lh_times_wanted);
 	list_del(&filter->node);
 	nr_filters--;
@@ -358,8 +362,10 @@ static int resolve(struct lh_filter *filter, unsigned int *at,
 
 		if (insn->op == LOCKHELD_OP_TERM &&
 		    insn->arg == LOCKHELD_TERM_DEPTH)
-			filter->groups |= lh_hooks_possible();
-		if (insn->op != LOCKHELD_OP_LOCK)
+			filter->groups |= lh_depth_groups();
+		if (insn->op == LOCKHELD_OP_HELD_NS)
+			filter->times = true;
+		else if (insn->op != LOCKHELD_OP_LOCK)
 			continue;
 		err = lh_lock_resolve(insn, &filter->groups, msg);
 		if (err) {
@@ -401,6 +407,7 @@ int lh_filter_add(const struct lockheld_insn *insns, unsigned int nr,
 	if (!filter)
 		return -ENOMEM;
 	filter->flags = flags;
+	filter->times = flags & LOCKHELD_FILTER_TIMES;
 	filter->owner = task_tgid_nr(current);
 	filter->net = net;
 	filter->portid = portid;
@@ -422,7 +429,7 @@ int lh_filter_add(const struct lockheld_insn *insns, unsigned int nr,
 
 	/* The caller is a command of ours, which has the module by itself. */
 	__module_get(THIS_MODULE);
-	if (flags & LOCKHELD_FILTER_TIMES)
+	if (filter->times)
 		atomic_inc(&lh_times_wanted);
 	filter->id = ++last_id;
 	list_add_tail(&filter->node, &filters);
@@ -523,6 +530,55 @@ static void sweep(struct work_struct *work)
 	mutex_unlock(&filters_lock);
 }
 
+static bool speaks_of_module(const struct lh_filter *filter,
+			     const struct module *module)
+{
+	unsigned int i;
+
+	for (i = 0; i < filter->nr_insns; i++) {
+		const struct lockheld_insn *insn = &filter->insns[i];
+
+		if ((insn->op == LOCKHELD_OP_LOCK ||
+		     insn->op == LOCKHELD_OP_HELD_NS) &&
+		    insn->arg == LOCKHELD_SPEC_ADDR &&
+		    within_module(insn->imm, module))
+			return true;
+	}
+	return false;
+}
+
+/* Another lock may be at the same address soon. */
+static int module_changed(struct notifier_block *nb, unsigned long state,
+			  void *arg)
+{
+	const struct module *module = arg;
+	struct lh_filter *filter;
+
+	if (state != MODULE_STATE_GOING)
+		return NOTIFY_DONE;
+	mutex_lock(&filters_lock);
+	list_for_each_entry(filter, &filters, node) {
+		if ((filter->flags & LOCKHELD_FILTER_GONE) ||
+		    !speaks_of_module(filter, module))
+			continue;
+		WRITE_ONCE(filter->flags, filter->flags | LOCKHELD_FILTER_GONE);
+		/* A socket's network namespace lives as long as it does. */
+		lh_netlink_gone(filter->portid ? filter->net : &init_net,
+				filter->id, module->name);
+	}
+	mutex_unlock(&filters_lock);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block modules = {
+	.notifier_call = module_changed,
+};
+
+int lh_events_init(void)
+{
+	return register_module_notifier(&modules);
+}
+
 int lh_filter_next(u32 id, int (*fn)(const struct lh_filter_info *, void *),
 		   void *arg)
 {
@@ -572,6 +628,7 @@ u64 lh_missed(void)
 /* Nobody can add a filter any more, and the module's count says there is none. */
 void lh_events_exit(void)
 {
+	unregister_module_notifier(&modules);
 	WARN_ON(!list_empty(&filters));
 	cancel_delayed_work_sync(&sweeper);
 	/* For the memory that kfree_rcu() still has. */

@@ -84,6 +84,12 @@ static bool has_objects(u8 family)
 	       family != LOCKHELD_FAMILY_RCU_TRACE;
 }
 
+static bool takes_family(u8 spec)
+{
+	return spec == LOCKHELD_SPEC_TYPE || spec == LOCKHELD_SPEC_ADDR ||
+	       spec == LOCKHELD_SPEC_SLAB;
+}
+
 static const char *check_lock(const struct lockheld_insn *insn)
 {
 	if (insn->arg > LOCKHELD_SPEC_MAX)
@@ -94,9 +100,9 @@ static const char *check_lock(const struct lockheld_insn *insn)
 		return "unknown lock family";
 	if (insn->arg == LOCKHELD_SPEC_TYPE && !insn->family)
 		return "a lock type without its family";
-	if (insn->arg > LOCKHELD_SPEC_ADDR && insn->family)
+	if (insn->family && !takes_family(insn->arg))
 		return "a lock family where it is clear already";
-	if (insn->arg == LOCKHELD_SPEC_ADDR && !has_objects(insn->family))
+	if (insn->arg != LOCKHELD_SPEC_TYPE && !has_objects(insn->family))
 		return "locks of this family have no address";
 	if (insn->arg == LOCKHELD_SPEC_ADDR && insn->imm <= 1)
 		return "not the address of a lock";

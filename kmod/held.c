@@ -9,11 +9,38 @@
  */
 #include "held.h"
 
+/*
+ * Drops released entries from the top, but for those of a context that the
+ * running one, @context, has interrupted: that one may be in the middle of
+ * doing so. Those of an interrupt are left over from one that is gone.
+ */
+static void trim(struct lh_stack *stack, u8 context)
+{
+	unsigned int n = READ_ONCE(stack->n);
+
+	while (n) {
+		struct lh_entry *entry = &stack->entry[n - 1];
+
+		if (READ_ONCE(entry->lock) != LH_GONE ||
+		    entry->context < context)
+			break;
+		WRITE_ONCE(entry->lock, 0);
+		barrier();
+		n--;
+		WRITE_ONCE(stack->n, n);
+	}
+}
+
 bool lh_stack_push(struct lh_stack *stack, const struct lh_entry *new)
 {
 	unsigned int n = READ_ONCE(stack->n);
 	struct lh_entry *entry;
 
+	/* Released by another task, see lh_released(). */
+	if (n && READ_ONCE(stack->entry[n - 1].lock) == LH_GONE) {
+		trim(stack, new->context);
+		n = READ_ONCE(stack->n);
+	}
 	if (n) {
 		entry = &stack->entry[n - 1];
 		if (entry->lock == new->lock && entry->mode == new->mode &&
@@ -42,27 +69,6 @@ bool lh_stack_push(struct lh_stack *stack, const struct lh_entry *new)
 	barrier();
 	WRITE_ONCE(entry->lock, new->lock);
 	return true;
-}
-
-/*
- * Drops released entries from the top, as long as they are of @context, the
- * running one: those of an interrupted context are for that one to drop, which
- * may be in the middle of doing so.
- */
-static void trim(struct lh_stack *stack, u8 context)
-{
-	unsigned int n = READ_ONCE(stack->n);
-
-	while (n) {
-		struct lh_entry *entry = &stack->entry[n - 1];
-
-		if (entry->lock != LH_GONE || entry->context != context)
-			break;
-		WRITE_ONCE(entry->lock, 0);
-		barrier();
-		n--;
-		WRITE_ONCE(stack->n, n);
-	}
 }
 
 bool lh_stack_pop(struct lh_stack *stack, u8 family, unsigned long lock,

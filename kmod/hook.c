@@ -32,9 +32,27 @@ static u32 func_groups(unsigned int i)
 	return BIT(lh_group(func->family, func->mode));
 }
 
+/* A wait goes with the acquisitions: one hook sees both its ends. */
 static bool is_acquire(unsigned int i)
 {
-	return lh_funcs[i].verb == LH_ACQUIRE;
+	return lh_funcs[i].verb == LH_ACQUIRE || lh_funcs[i].verb == LH_WAIT;
+}
+
+/*
+ * Where nothing else can tell, an acquisition is seen when its function
+ * returns.
+ */
+static bool is_by_return(const struct lh_func *func)
+{
+	switch (func->verb) {
+	case LH_WAIT:
+		return true;
+	case LH_ACQUIRE:
+		return func->by_return || func->ret == LH_RET_NONZERO ||
+		       (!func->nowait && !lh_wait_known());
+	default:
+		return false;
+	}
 }
 
 /* The kernel tells a function's size only as text: "name+0x0/0x40". */
@@ -53,8 +71,16 @@ static void find_extent(unsigned int i, unsigned long addr)
 
 static void find_reason(unsigned int group)
 {
-	bool verbs[2] = { false, false };
+	u8 family = group / 2;
+	u8 mode = group % 2 ? LOCKHELD_MODE_WRITE : LOCKHELD_MODE_READ;
+	const char *untracked = lh_untracked(family, mode);
+	bool acquires = false, releases = false;
 	unsigned int i;
+
+	if (untracked)
+		strscpy(reasons[group], untracked, sizeof(reasons[group]));
+	if (untracked || lh_counted(family, mode))
+		return;
 
 	for (i = 0; i < lh_nr_funcs; i++) {
 		const struct lh_func *func = &lh_funcs[i];
@@ -72,13 +98,19 @@ static void find_reason(unsigned int group)
 				 func_err[i]);
 			return;
 		}
-		if (func->core && !func_err[i] && func->verb <= LH_RELEASE)
-			verbs[func->verb] = true;
+		if (!func->core || func_err[i])
+			continue;
+		acquires |= is_acquire(i);
+		releases |= func->verb == LH_RELEASE || func->verb == LH_WAIT;
 	}
-	if (!verbs[LH_ACQUIRE] || !verbs[LH_RELEASE])
+	if (!acquires && !lh_is_lock(family) && mode == LOCKHELD_MODE_WRITE)
+		strscpy(reasons[group],
+			"this kernel has no function that waits for its readers",
+			sizeof(reasons[group]));
+	else if (!acquires || !releases)
 		snprintf(reasons[group], sizeof(reasons[group]),
 			 "this kernel has no function to %s it",
-			 verbs[LH_ACQUIRE] ? "release" : "acquire");
+			 acquires ? "release" : "acquire");
 }
 
 int lh_hooks_init(void)
@@ -97,8 +129,10 @@ int lh_hooks_init(void)
 			if (!func_err[i])
 				find_extent(i, addr[i]);
 		}
-		for (i = 0; i < LH_NR_GROUPS; i++)
-			find_reason(i);
+		for (i = 0; i < LH_NR_GROUPS; i++) {
+			if (lh_groups() & BIT(i))
+				find_reason(i);
+		}
 	}
 	kfree(addr);
 	return err;
@@ -123,13 +157,13 @@ const char *lh_hooks_reason(u32 mask)
 	return NULL;
 }
 
-u32 lh_hooks_possible(void)
+u32 lh_depth_groups(void)
 {
 	unsigned int group;
 	u32 mask = lh_groups();
 
 	for (group = 0; group < LH_NR_GROUPS; group++) {
-		if (reasons[group][0])
+		if (reasons[group][0] || !lh_is_lock(group / 2))
 			mask &= ~BIT(group);
 	}
 	return mask;
@@ -176,14 +210,12 @@ static int install_wanted(u32 wanted, bool acquires)
 
 	for (i = 0; i < lh_nr_funcs; i++) {
 		const struct lh_func *func = &lh_funcs[i];
-		bool by_return = func->ret == LH_RET_NONZERO ||
-				 !lh_wait_known();
 		struct lh_hook *hook;
 
 		if (hooks[i] || func_err[i] || !(func_groups(i) & wanted) ||
 		    is_acquire(i) != acquires)
 			continue;
-		hook = lh_kprobe_install(i, acquires && by_return);
+		hook = lh_kprobe_install(i, is_by_return(func));
 		if (IS_ERR(hook)) {
 			pr_warn("cannot hook %s: error %ld\n", func->name,
 				PTR_ERR(hook));

@@ -2,7 +2,8 @@
 /*
  * Hooks by kprobes. An acquisition is seen when its function is entered: the
  * tracepoints of wait.c and the lock's own word tell whether it succeeded.
- * Only where nothing else can tell, a kretprobe looks at the return value.
+ * Only where nothing else can tell, a kretprobe looks at the return value; and
+ * a wait for RCU's readers lasts until its function returns.
  */
 #include <linux/err.h>
 #include <linux/kprobes.h>
@@ -28,6 +29,8 @@ struct lh_hook {
 
 static unsigned long lock_arg(unsigned int func, struct pt_regs *regs)
 {
+	if (lh_funcs[func].self)
+		return lh_extents[func].start;
 	return regs_get_kernel_argument(regs, lh_funcs[func].arg);
 }
 
@@ -68,6 +71,18 @@ static int entered_trial(struct kretprobe_instance *ri, struct pt_regs *regs)
 	return 0;
 }
 
+static bool got_lock(const struct lh_func *func, int ret)
+{
+	switch (func->ret) {
+	case LH_RET_ZERO:
+		return !ret;
+	case LH_RET_NONZERO:
+		return ret;
+	default:
+		return true;
+	}
+}
+
 static int returned_trial(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct kretprobe *rp = lh_kretprobe(ri);
@@ -78,20 +93,30 @@ static int returned_trial(struct kretprobe_instance *ri, struct pt_regs *regs)
 	if (!rp)
 		return 0;	/* unhooked while the function ran */
 	i = container_of(rp, struct lh_hook, rp)->func;
-	switch (lh_funcs[i].ret) {
-	case LH_RET_ZERO:
-		if (ret)
-			return 0;
-		break;
-	case LH_RET_NONZERO:
-		if (!ret)
-			return 0;
-		break;
-	case LH_RET_VOID:
-		break;
-	}
-	lh_acquired(i, *(unsigned long *)ri->data, lh_kretprobe_caller(ri),
-		    LH_OWNED);
+	if (got_lock(&lh_funcs[i], ret))
+		lh_acquired(i, *(unsigned long *)ri->data,
+			    lh_kretprobe_caller(ri), LH_OWNED);
+	return 0;
+}
+
+static int entered_wait(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct lh_hook *hook = container_of(lh_kretprobe(ri), struct lh_hook,
+					    rp);
+	unsigned long lock = lock_arg(hook->func, regs);
+
+	*(unsigned long *)ri->data = lock;
+	lh_acquired(hook->func, lock, lh_regs_caller(regs), LH_OWNED);
+	return 0;
+}
+
+static int returned_wait(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct kretprobe *rp = lh_kretprobe(ri);
+
+	if (rp)
+		lh_released(container_of(rp, struct lh_hook, rp)->func,
+			    *(unsigned long *)ri->data);
 	return 0;
 }
 
@@ -139,8 +164,13 @@ static int install(struct lh_hook *hook)
 		return register_kprobe(&hook->kp);
 	}
 	hook->rp.kp.symbol_name = func->name;
-	hook->rp.entry_handler = entered_trial;
-	hook->rp.handler = returned_trial;
+	if (func->verb == LH_WAIT) {
+		hook->rp.entry_handler = entered_wait;
+		hook->rp.handler = returned_wait;
+	} else {
+		hook->rp.entry_handler = entered_trial;
+		hook->rp.handler = returned_trial;
+	}
 	hook->rp.data_size = sizeof(unsigned long);
 	/*
 	 * A trylock does not sleep: one for each context of each CPU will do.

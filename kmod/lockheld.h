@@ -24,6 +24,7 @@ enum lh_verb {
 	LH_ACQUIRE,
 	LH_RELEASE,
 	LH_DOWNGRADE,
+	LH_WAIT,	/* held from entry to return: waiting for RCU's readers */
 	LH_SLOW,	/* never hooked: code in which a lock is waited for */
 };
 
@@ -43,6 +44,9 @@ enum lh_ret {
  * @ret: enum lh_ret
  * @arg: number of the argument that is the lock
  * @core: the family cannot be tracked without a function like this one
+ * @by_return: ACQUIRE: seen when it returns, even if waits for locks are known
+ * @nowait: ACQUIRE: never waits
+ * @self: the lock has no address: that of the function stands for it
  * @inlined: the kernel's configuration puts it into its callers
  */
 struct lh_func {
@@ -53,10 +57,13 @@ struct lh_func {
 	u8 ret;
 	u8 arg;
 	bool core;
+	bool by_return;
+	bool nowait;
+	bool self;
 	bool inlined;
 };
 
-#define LH_NR_FUNCS	128	/* more than lh_funcs[] has; see locks.c */
+#define LH_NR_FUNCS	160	/* more than lh_funcs[] has; see locks.c */
 
 extern const struct lh_func lh_funcs[];
 extern const unsigned int lh_nr_funcs;
@@ -72,11 +79,22 @@ static inline unsigned int lh_group(u8 family, u8 mode)
 	return 2 * family + (mode == LOCKHELD_MODE_WRITE);
 }
 
-/* Groups that exist, as a mask. */
+/* Groups that the filter language knows, as a mask. */
 u32 lh_groups(void);
 
 /* Groups of @family that @mode, which may be ANY, speaks of. */
 u32 lh_groups_of(u8 family, u8 mode);
+
+bool lh_has_readers(u8 family);
+
+/* Can a task sleep while it holds such a lock? */
+bool lh_sleeps(u8 family);
+
+/* Does the task itself count how deep it is in such a lock? */
+bool lh_counted(u8 family, u8 mode);
+
+/* Why this kernel has no way to track a family in a mode, or NULL. */
+const char *lh_untracked(u8 family, u8 mode);
 
 /* ---- hook.c: which functions are hooked, and for whom ---- */
 
@@ -99,8 +117,8 @@ void lh_hooks_exit(void);
 /* Why the groups in @mask cannot be hooked here; NULL if they can. */
 const char *lh_hooks_reason(u32 mask);
 
-/* All groups that can be hooked here. */
-u32 lh_hooks_possible(void);
+/* All groups of locks that can be hooked here: what depth counts. */
+u32 lh_depth_groups(void);
 
 /* Is the group hooked now? Any context. */
 bool lh_group_hooked(unsigned int group);
@@ -123,7 +141,10 @@ struct lh_hook;
  */
 int lh_kprobe_find(unsigned long addr[], int err[]);
 
-/* Hooks lh_funcs[@func]; @by_return: an acquisition counts when it returns. */
+/*
+ * Hooks lh_funcs[@func]; @by_return: an acquisition counts when it returns, a
+ * wait until then.
+ */
 struct lh_hook *lh_kprobe_install(unsigned int func, bool by_return);
 
 /* When it is back no handler runs any more, and @hooks are freed. */
@@ -169,6 +190,13 @@ struct lh_stack *lh_task_stack(void);
 /* Should acquisitions be timed? Counted: one for each filter that asks. */
 extern atomic_t lh_times_wanted;
 
+/* Is a soft interrupt being served, maybe below a hard one? */
+static inline bool lh_in_softirq(void)
+{
+	/* PREEMPT_RT counts these in the task. */
+	return softirq_count() & SOFTIRQ_OFFSET;
+}
+
 /* Context of the running code. */
 static inline u8 lh_context(void)
 {
@@ -178,9 +206,7 @@ static inline u8 lh_context(void)
 		return LOCKHELD_CTX_NMI;
 	if (count & HARDIRQ_MASK)
 		return LOCKHELD_CTX_HARDIRQ;
-	if (count & SOFTIRQ_OFFSET)
-		return LOCKHELD_CTX_SOFTIRQ;
-	return LOCKHELD_CTX_TASK;
+	return lh_in_softirq() ? LOCKHELD_CTX_SOFTIRQ : LOCKHELD_CTX_TASK;
 }
 
 /* ---- owner.c: what a lock itself says ---- */
@@ -194,15 +220,17 @@ enum lh_word {
 /* Asks a lock. Any context; the address may be bad. */
 enum lh_word lh_owner(u8 family, u8 mode, unsigned long lock);
 
+/* Does a lock of the family, held in a mode, name the task that holds it? */
+bool lh_owner_named(u8 family, u8 mode);
+
 /* Is a lock that is about to be taken, @mode, not free? It must be valid. */
 bool lh_lock_busy(u8 family, u8 mode, unsigned long lock);
 
 /*
- * What kind of lock lies at @addr, judged by what is in it: MUTEX, RWSEM, or
- * NONE if it is none with an owner word. @extent as in struct lockheld_insn.
- * Returns the family or -EFAULT.
+ * What kinds of lock may lie at @addr, judged by what is in it. @extent as in
+ * struct lockheld_insn. Returns a mask of BIT(family) or -EFAULT.
  */
-int lh_lock_family(unsigned long addr, u64 extent);
+int lh_lock_families(unsigned long addr, u64 extent);
 
 /* ---- lockterm.c: lock_held() of a sample ---- */
 
@@ -212,12 +240,13 @@ int lh_lock_family(unsigned long addr, u64 extent);
  * @data: perf's data
  * @regs: registers when it was taken
  * @root: the event @event was inherited from, or itself
+ * @perf_rcu_depth: RCU read sections that perf itself is in
  * @context: of the code that was sampled, not of the sampling
  * @held_ns: longest time that a lock of the last lock term has been held
  * @uncertain: a lock might be held, or be waited for
  * @cpu_matched: entries of the CPU's stack that made a term true
  * @task_matched: likewise, of the task's stack
- * @owned: locks seen by their owner words that made a term true
+ * @owned: locks seen by a word, not by a hook, that made a term true
  * @nr_owned: entries in @owned
  */
 struct lh_sample {
@@ -226,6 +255,7 @@ struct lh_sample {
 	struct pt_regs *regs;
 	struct perf_event *root;
 	u64 held_ns;
+	int perf_rcu_depth;
 	u8 context;
 	bool uncertain;
 	u8 nr_owned;
@@ -234,17 +264,25 @@ struct lh_sample {
 	struct {
 		unsigned long lock;
 		u8 family;
+		u8 mode;
 	} owned[4];
 };
 
 /*
- * Chooses how the lock terms of a program are answered on this kernel: sets
- * @insn->family of address terms and adds to @groups what must be hooked.
+ * Chooses how a lock term is answered on this kernel, and adds to @groups what
+ * must be hooked for it. Keeps what it finds out in @insn, see lockterm.c.
  * Returns 0, -EFAULT or -EOPNOTSUPP with a sentence in @msg.
  */
 int lh_lock_resolve(struct lockheld_insn *insn, u32 *groups, const char **msg);
+
+/* Of a resolved term. */
 enum lockheld_mechanism lh_lock_mechanism(const struct lockheld_insn *insn);
+
+/* Its family, or NONE if there is more than one. */
 u8 lh_lock_term_family(const struct lockheld_insn *insn);
+
+/* Is a family one of locks, which depth counts? */
+bool lh_is_lock(u8 family);
 
 bool lh_entry_holds(struct lh_sample *sample, struct lh_stack *stack,
 		    unsigned int i);
@@ -278,6 +316,7 @@ struct lh_filter_info {
 	u64 uncertain;
 };
 
+int lh_events_init(void);
 void lh_events_exit(void);
 
 /*
@@ -305,6 +344,9 @@ u64 lh_missed(void);
 
 int lh_netlink_init(void);
 void lh_netlink_exit(void);
+
+/* Tells who listens in @net that a filter's lock went with @module. Sleeps. */
+void lh_netlink_gone(struct net *net, u32 filter, const char *module);
 
 /* ---- slab.c: names of objects ---- */
 

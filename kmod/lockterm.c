@@ -3,9 +3,12 @@
  * lock_held() and depth of a sample: which entries of the stacks are really
  * held by the code that was sampled, and which locks say so themselves.
  */
-#include <linux/cred.h>
 #include <linux/kernel.h>
+#include <linux/log2.h>
 #include <linux/mm_types.h>
+#include <linux/mmzone.h>
+#include <linux/nodemask.h>
+#include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <asm/irq_regs.h>
@@ -45,7 +48,7 @@ static unsigned long ip_of(struct lh_sample *sample,
 	if (entry->context == sample->context)
 		regs = sample->regs;
 	else if (sample->context == LOCKHELD_CTX_HARDIRQ &&
-		 !(preempt_count() & SOFTIRQ_OFFSET))
+		 !(lh_in_softirq()))
 		regs = get_irq_regs();
 	return regs ? instruction_pointer(regs) : 0;
 }
@@ -85,12 +88,20 @@ bool lh_entry_holds(struct lh_sample *sample, struct lh_stack *stack,
 	return true;
 }
 
+bool lh_is_lock(u8 family)
+{
+	return family != LOCKHELD_FAMILY_SRCU &&
+	       family != LOCKHELD_FAMILY_RCU &&
+	       family != LOCKHELD_FAMILY_RCU_TRACE;
+}
+
 static unsigned int count(struct lh_sample *sample, struct lh_stack *stack)
 {
 	unsigned int i, n = stack ? READ_ONCE(stack->n) : 0, held = 0;
 
 	for (i = 0; i < n; i++)
-		held += lh_entry_holds(sample, stack, i);
+		held += lh_is_lock(stack->entry[i].family) &&
+			lh_entry_holds(sample, stack, i);
 	return held;
 }
 
@@ -99,10 +110,116 @@ unsigned int lh_depth(struct lh_sample *sample)
 	return count(sample, lh_cpu_stack()) + count(sample, lh_task_stack());
 }
 
-/* Marks the entries that a term speaks of; @lock 0 is any. */
+/*
+ * A term in the module's copy of a program has in its pad which families it
+ * may speak of, as a mask of BIT(family).
+ */
+static u32 families_of(const struct lockheld_insn *insn)
+{
+	return insn->pad;
+}
+
+/* Can the term be answered by an owner word, as far as @family goes? */
+static bool is_by_owner(const struct lockheld_insn *insn, u8 family)
+{
+	if (insn->op == LOCKHELD_OP_HELD_NS)
+		return false;	/* no word says since when */
+	switch (insn->arg) {
+	case LOCKHELD_SPEC_ADDR:
+	case LOCKHELD_SPEC_MMAP_LOCK:
+	case LOCKHELD_SPEC_SIGLOCK:
+		return lh_owner_named(family, LOCKHELD_MODE_WRITE);
+	default:
+		return false;
+	}
+}
+
+/* ---- which locks a term speaks of ---- */
+
+static bool is_rq_lock(unsigned long lock, unsigned long runqueues)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		if (lock == runqueues + per_cpu_offset(cpu))
+			return true;
+	}
+	return false;
+}
+
+static bool is_zone_lock(unsigned long lock)
+{
+	int node;
+
+	for_each_online_node(node) {
+		unsigned long first =
+			(unsigned long)&NODE_DATA(node)->node_zones[0].lock;
+		unsigned long offset = lock - first;
+
+		if (offset < MAX_NR_ZONES * sizeof(struct zone) &&
+		    offset % sizeof(struct zone) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool is_in_slab(unsigned long lock, const u8 *name)
+{
+	char cache[LOCKHELD_NAME_MAX + 1];
+
+	return !lh_slab_name(lock, cache, sizeof(cache)) &&
+	       !strncmp(cache, (const char *)name, LOCKHELD_NAME_MAX);
+}
+
+/* The lock, for a term that speaks of one; 0 if there is none now. */
+static unsigned long lock_of(const struct lockheld_insn *insn)
+{
+	struct sighand_struct *sighand;
+	struct mm_struct *mm;
+
+	switch (insn->arg) {
+	case LOCKHELD_SPEC_ADDR:
+		return insn->imm;
+	case LOCKHELD_SPEC_MMAP_LOCK:
+		mm = READ_ONCE(current->mm);
+		return mm ? (unsigned long)&mm->mmap_lock : 0;
+	case LOCKHELD_SPEC_SIGLOCK:
+		/* Only the address is used. */
+		sighand = READ_ONCE(*(struct sighand_struct **)
+				    &current->sighand);
+		return sighand ? (unsigned long)&sighand->siglock : 0;
+	default:
+		return 0;
+	}
+}
+
+static bool is_spoken_of(const struct lockheld_insn *insn,
+			 const struct lh_entry *entry)
+{
+	unsigned long lock = READ_ONCE(entry->lock);
+
+	if (!(families_of(insn) & BIT(entry->family)) ||
+	    (insn->mode && entry->mode != insn->mode))
+		return false;
+	switch (insn->arg) {
+	case LOCKHELD_SPEC_TYPE:
+		return true;
+	case LOCKHELD_SPEC_RQ_LOCK:
+		return is_rq_lock(lock, insn->imm);
+	case LOCKHELD_SPEC_ZONE_LOCK:
+		return is_zone_lock(lock);
+	case LOCKHELD_SPEC_SLAB:
+		return lock > LH_GONE && is_in_slab(lock, insn->name);
+	default:
+		return lock == lock_of(insn);
+	}
+}
+
+/* ---- is one of them held? ---- */
+
+/* Marks the entries that a term speaks of. */
 static bool match(struct lh_sample *sample, struct lh_stack *stack,
-		  unsigned long *matched, u8 family, u8 mode,
-		  unsigned long lock)
+		  unsigned long *matched, const struct lockheld_insn *insn)
 {
 	unsigned int i, n = stack ? READ_ONCE(stack->n) : 0;
 	bool found = false;
@@ -110,13 +227,8 @@ static bool match(struct lh_sample *sample, struct lh_stack *stack,
 	for (i = 0; i < n; i++) {
 		struct lh_entry *entry = &stack->entry[i];
 
-		if (lock && READ_ONCE(entry->lock) != lock)
-			continue;
-		if (family && entry->family != family)
-			continue;
-		if (mode && entry->mode != mode)
-			continue;
-		if (!lh_entry_holds(sample, stack, i))
+		if (!is_spoken_of(insn, entry) ||
+		    !lh_entry_holds(sample, stack, i))
 			continue;
 		__set_bit(i, matched);
 		if (entry->time)
@@ -127,82 +239,71 @@ static bool match(struct lh_sample *sample, struct lh_stack *stack,
 	return found;
 }
 
-static bool match_stacks(struct lh_sample *sample, u8 family, u8 mode,
-			 unsigned long lock)
-{
-	bool cpu = match(sample, lh_cpu_stack(), sample->cpu_matched, family,
-			 mode, lock);
-	bool task = match(sample, lh_task_stack(), sample->task_matched,
-			  family, mode, lock);
-
-	return cpu || task;
-}
-
-static bool match_owner(struct lh_sample *sample, u8 family,
-			unsigned long lock)
+/* A lock that was not seen by a hook. */
+static void add_owned(struct lh_sample *sample, u8 family, u8 mode,
+		      unsigned long lock)
 {
 	unsigned int i;
 
-	if (lh_owner(family, LOCKHELD_MODE_WRITE, lock) != LH_WORD_MINE)
-		return false;
-
 	for (i = 0; i < sample->nr_owned; i++) {
-		if (sample->owned[i].lock == lock)
-			return true;
+		if (sample->owned[i].lock == lock &&
+		    sample->owned[i].family == family)
+			return;
 	}
-	if (i < ARRAY_SIZE(sample->owned)) {
-		sample->owned[i].lock = lock;
-		sample->owned[i].family = family;
-		sample->nr_owned++;
-	}
-	return true;
+	if (i == ARRAY_SIZE(sample->owned))
+		return;
+	sample->owned[i].lock = lock;
+	sample->owned[i].family = family;
+	sample->owned[i].mode = mode;
+	sample->nr_owned++;
 }
 
-/* A lock that is known: its owner word and, for readers, its hooks. */
-static bool match_lock(struct lh_sample *sample, u8 family, u8 mode,
-		       unsigned long lock)
+static bool match_owner(struct lh_sample *sample,
+			const struct lockheld_insn *insn)
 {
-	switch (family) {
-	case LOCKHELD_FAMILY_MUTEX:
-		return match_owner(sample, family, lock);
-	case LOCKHELD_FAMILY_RWSEM:
-		if (mode != LOCKHELD_MODE_READ &&
-		    match_owner(sample, family, lock))
-			return true;
-		if (mode == LOCKHELD_MODE_WRITE)
-			return false;
-		mode = LOCKHELD_MODE_READ;
-		break;
-	default:
-		break;
+	unsigned long lock = lock_of(insn);
+	u8 family;
+
+	if (!lock || insn->mode == LOCKHELD_MODE_READ)
+		return false;
+	for (family = 1; family <= LOCKHELD_FAMILY_MAX; family++) {
+		if (!(families_of(insn) & BIT(family)) ||
+		    !is_by_owner(insn, family) ||
+		    lh_owner(family, LOCKHELD_MODE_WRITE, lock) !=
+		    LH_WORD_MINE)
+			continue;
+		add_owned(sample, family, LOCKHELD_MODE_WRITE, lock);
+		return true;
 	}
-	return match_stacks(sample, family, mode, lock);
+	return false;
+}
+
+/* A read section of RCU that the task counts, but for those of perf itself. */
+static bool match_counted(struct lh_sample *sample,
+			  const struct lockheld_insn *insn)
+{
+	bool found = false;
+
+	if (insn->arg != LOCKHELD_SPEC_TYPE ||
+	    insn->mode == LOCKHELD_MODE_WRITE)
+		return false;
+	if (insn->family == LOCKHELD_FAMILY_RCU)
+		found = lh_rcu_depth() > sample->perf_rcu_depth;
+	else if (insn->family == LOCKHELD_FAMILY_RCU_TRACE)
+		found = lh_rcu_trace_depth() > 0;
+	if (found)
+		add_owned(sample, insn->family, LOCKHELD_MODE_READ, 0);
+	return found;
 }
 
 bool lh_lock_held(struct lh_sample *sample, const struct lockheld_insn *insn)
 {
-	struct sighand_struct *sighand;
-	struct mm_struct *mm;
+	bool counted = match_counted(sample, insn);
+	bool owned = match_owner(sample, insn);
+	bool cpu = match(sample, lh_cpu_stack(), sample->cpu_matched, insn);
+	bool task = match(sample, lh_task_stack(), sample->task_matched, insn);
 
-	switch (insn->arg) {
-	case LOCKHELD_SPEC_TYPE:
-		return match_stacks(sample, insn->family, insn->mode, 0);
-	case LOCKHELD_SPEC_ADDR:
-		return match_lock(sample, insn->family, insn->mode, insn->imm);
-	case LOCKHELD_SPEC_MMAP_LOCK:
-		mm = READ_ONCE(current->mm);
-		return mm && match_lock(sample, LOCKHELD_FAMILY_RWSEM,
-					insn->mode,
-					(unsigned long)&mm->mmap_lock);
-	case LOCKHELD_SPEC_SIGLOCK:
-		/* Only the address is used. */
-		sighand = READ_ONCE(*(struct sighand_struct **)
-				    &current->sighand);
-		return sighand && match_lock(sample, LOCKHELD_FAMILY_SPINLOCK,
-					     insn->mode,
-					     (unsigned long)&sighand->siglock);
-	}
-	return false;
+	return counted || owned || cpu || task;
 }
 
 u64 lh_held_ns(struct lh_sample *sample, const struct lockheld_insn *insn)
@@ -212,77 +313,128 @@ u64 lh_held_ns(struct lh_sample *sample, const struct lockheld_insn *insn)
 	return sample->held_ns;
 }
 
-/* Family of the lock that a term speaks of; NONE is "spinlock or rwlock". */
+/* ---- how a term is answered ---- */
+
 u8 lh_lock_term_family(const struct lockheld_insn *insn)
 {
+	u32 families = families_of(insn);
+
+	return is_power_of_2(families) ? ilog2(families) :
+					 LOCKHELD_FAMILY_NONE;
+}
+
+/* Families that a term may speak of, or an error. */
+static int find_families(const struct lockheld_insn *insn)
+{
 	switch (insn->arg) {
+	case LOCKHELD_SPEC_ADDR:
+		return insn->family ? BIT(insn->family) :
+				      lh_lock_families(insn->imm, insn->imm2);
 	case LOCKHELD_SPEC_MMAP_LOCK:
-		return LOCKHELD_FAMILY_RWSEM;
+		return BIT(LOCKHELD_FAMILY_RWSEM);
 	case LOCKHELD_SPEC_SIGLOCK:
-		return LOCKHELD_FAMILY_SPINLOCK;
+	case LOCKHELD_SPEC_ZONE_LOCK:
+		return BIT(LOCKHELD_FAMILY_SPINLOCK);
+	case LOCKHELD_SPEC_RQ_LOCK:
+		return BIT(LH_FAMILY_SPINS);
+	case LOCKHELD_SPEC_SLAB:
+		return insn->family ? BIT(insn->family) :
+		       BIT(LOCKHELD_FAMILY_MUTEX) |
+		       BIT(LOCKHELD_FAMILY_RWSEM) |
+		       BIT(LOCKHELD_FAMILY_SPINLOCK) |
+		       BIT(LOCKHELD_FAMILY_RWLOCK) |
+		       BIT(LOCKHELD_FAMILY_RT_MUTEX) |
+		       BIT(LOCKHELD_FAMILY_SEMAPHORE);
 	default:
-		return insn->family;
+		return BIT(insn->family);
 	}
+}
+
+/* Groups that must be hooked for a term whose families are known. */
+static u32 groups_of(const struct lockheld_insn *insn)
+{
+	u32 groups = 0;
+	u8 family;
+
+	for (family = 1; family <= LOCKHELD_FAMILY_MAX; family++) {
+		u32 mask = lh_groups_of(family, insn->mode);
+
+		if (!(families_of(insn) & BIT(family)))
+			continue;
+		if (is_by_owner(insn, family))
+			mask &= ~lh_groups_of(family, LOCKHELD_MODE_WRITE);
+		if (lh_counted(family, LOCKHELD_MODE_READ) &&
+		    !lh_untracked(family, LOCKHELD_MODE_READ))
+			mask &= ~lh_groups_of(family, LOCKHELD_MODE_READ);
+		groups |= mask;
+	}
+	return groups;
 }
 
 enum lockheld_mechanism lh_lock_mechanism(const struct lockheld_insn *insn)
 {
-	u8 family = lh_lock_term_family(insn);
-
-	if (insn->arg == LOCKHELD_SPEC_TYPE)
+	if (groups_of(insn))
 		return LOCKHELD_MECH_HOOK;
-	if (family == LOCKHELD_FAMILY_MUTEX)
-		return LOCKHELD_MECH_OWNER;
-	if (family == LOCKHELD_FAMILY_RWSEM &&
-	    insn->mode == LOCKHELD_MODE_WRITE)
-		return LOCKHELD_MECH_OWNER;
-	return LOCKHELD_MECH_HOOK;
+	return insn->arg == LOCKHELD_SPEC_TYPE ? LOCKHELD_MECH_TASK :
+						 LOCKHELD_MECH_OWNER;
+}
+
+/* Of the families that the mode leaves, those that cannot be tracked go. */
+static u32 trackable(const struct lockheld_insn *insn, u32 families,
+		     const char **reason)
+{
+	u32 left = 0;
+	u8 family;
+
+	for (family = 1; family <= LOCKHELD_FAMILY_MAX; family++) {
+		struct lockheld_insn one = *insn;
+		const char *why;
+
+		if (!(families & BIT(family)))
+			continue;
+		one.pad = BIT(family);
+		why = lh_hooks_reason(groups_of(&one));
+		if (why)
+			*reason = why;
+		else
+			left |= BIT(family);
+	}
+	return left;
 }
 
 int lh_lock_resolve(struct lockheld_insn *insn, u32 *groups, const char **msg)
 {
-	u8 family, mode = insn->mode;
-	u32 mask;
-	int ret;
+	int families = find_families(insn), i;
+	const char *reason = NULL;
+	u32 left;
 
-	if (insn->arg == LOCKHELD_SPEC_ADDR) {
-		ret = lh_lock_family(insn->imm, insn->imm2);
-		if (ret < 0) {
-			*msg = "there is no lock at this address";
-			return ret;
-		}
-		insn->family = ret;
+	if (families < 0) {
+		*msg = "there is no lock at this address";
+		return families;
 	}
-
-	family = lh_lock_term_family(insn);
-	if (insn->arg > LOCKHELD_SPEC_SIGLOCK ||
-	    family > LOCKHELD_FAMILY_RWLOCK) {
-		*msg = "this lock is not known";
-		return -EOPNOTSUPP;
+	for (i = 1; i <= LOCKHELD_FAMILY_MAX; i++) {
+		if (insn->mode == LOCKHELD_MODE_READ && !lh_has_readers(i))
+			families &= ~BIT(i);
 	}
-	if (mode == LOCKHELD_MODE_READ && (family == LOCKHELD_FAMILY_MUTEX ||
-					   family == LOCKHELD_FAMILY_SPINLOCK)) {
+	if (!families) {
 		*msg = "this lock has no readers";
 		return -EOPNOTSUPP;
 	}
-	if (lh_lock_mechanism(insn) == LOCKHELD_MECH_OWNER)
-		return 0;
-
-	if (family == LOCKHELD_FAMILY_NONE) {
-		mask = lh_groups_of(LOCKHELD_FAMILY_RWLOCK, mode);
-		if (mode != LOCKHELD_MODE_READ)
-			mask |= lh_groups_of(LOCKHELD_FAMILY_SPINLOCK, mode);
-	} else if (family == LOCKHELD_FAMILY_RWSEM &&
-		   insn->arg != LOCKHELD_SPEC_TYPE) {
-		/* Writers are known by the owner word. */
-		mask = lh_groups_of(family, LOCKHELD_MODE_READ);
-	} else {
-		mask = lh_groups_of(family, mode);
+	if (insn->op == LOCKHELD_OP_HELD_NS &&
+	    (families & (BIT(LOCKHELD_FAMILY_RCU) |
+			 BIT(LOCKHELD_FAMILY_RCU_TRACE))) &&
+	    insn->mode != LOCKHELD_MODE_WRITE) {
+		*msg = "a task's count does not say since when it is in a read section";
+		return -EOPNOTSUPP;
 	}
 
-	*msg = lh_hooks_reason(mask);
-	if (*msg)
+	/* What may be of several families must be tracked whichever it is. */
+	left = trackable(insn, families, &reason);
+	if (left != families) {
+		*msg = reason;
 		return -EOPNOTSUPP;
-	*groups |= mask;
+	}
+	insn->pad = families;
+	*groups |= groups_of(insn);
 	return 0;
 }

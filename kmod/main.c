@@ -20,12 +20,17 @@ static int __init lockheld_init(void)
 	err = lh_records_init();
 	if (err)
 		goto err_records;
+	err = lh_events_init();
+	if (err)
+		goto err_events;
 	err = lh_netlink_init();
 	if (err)
 		goto err_netlink;
 	return 0;
 
 err_netlink:
+	lh_events_exit();
+err_events:
 	lh_records_exit();
 err_records:
 	lh_hooks_exit();

@@ -114,17 +114,14 @@ static int put_group(struct sk_buff *skb, u8 lock_family, u8 mode)
 {
 	u32 group = BIT(lh_group(lock_family, mode));
 	const char *reason = lh_hooks_reason(group);
-	struct lockheld_insn one_lock = {
-		.op = LOCKHELD_OP_LOCK,
-		.arg = LOCKHELD_SPEC_ADDR,
-		.family = lock_family,
-		.mode = mode,
-	};
 	u32 mechanism = LOCKHELD_MECH_HOOK;
 
 	if (reason)
-		mechanism = lh_lock_mechanism(&one_lock) == LOCKHELD_MECH_OWNER ?
+		/* One lock can be watched where all of its kind cannot. */
+		mechanism = lh_owner_named(lock_family, mode) ?
 			    LOCKHELD_MECH_OWNER : LOCKHELD_MECH_NONE;
+	else if (lh_counted(lock_family, mode))
+		mechanism = LOCKHELD_MECH_TASK;
 
 	if (nla_put_u32(skb, LOCKHELD_A_FAMILY, lock_family) ||
 	    nla_put_u32(skb, LOCKHELD_A_MODE, mode) ||
@@ -475,6 +472,10 @@ static const struct genl_ops ops[] = {
 	},
 };
 
+static const struct genl_multicast_group groups[] = {
+	{ .name = LOCKHELD_GENL_NOTICES },
+};
+
 static struct genl_family family = {
 	.name = LOCKHELD_GENL_NAME,
 	.version = LOCKHELD_GENL_VERSION,
@@ -483,8 +484,28 @@ static struct genl_family family = {
 	.module = THIS_MODULE,
 	.ops = ops,
 	.n_ops = ARRAY_SIZE(ops),
+	.mcgrps = groups,
+	.n_mcgrps = ARRAY_SIZE(groups),
 	LH_GENL_STRICT_FROM(LOCKHELD_CMD_CAPS_GET)
 };
+
+void lh_netlink_gone(struct net *net, u32 filter, const char *module)
+{
+	struct sk_buff *skb = genlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
+	void *hdr;
+
+	if (!skb)
+		return;
+	hdr = genlmsg_put(skb, 0, 0, &family, 0, LOCKHELD_CMD_FILTER_GONE);
+	if (!hdr || nla_put_u32(skb, LOCKHELD_A_FILTER_ID, filter) ||
+	    nla_put_string(skb, LOCKHELD_A_NAME, module)) {
+		nlmsg_free(skb);
+		return;
+	}
+	genlmsg_end(skb, hdr);
+	/* Nobody may listen: the filter's flag tells as well. */
+	genlmsg_multicast_netns(&family, net, skb, 0, 0, GFP_KERNEL);
+}
 
 /*
  * Runs in the process that closes its socket, and ends before close() does, so

@@ -198,17 +198,11 @@ static void probe_sched_switch(void *data, bool preempt,
 	switched(prev, next);
 }
 
-static bool sleeps(u8 family)
-{
-	return family == LOCKHELD_FAMILY_MUTEX ||
-	       family == LOCKHELD_FAMILY_RWSEM;
-}
-
 static struct lh_stack *stack_of(u8 family)
 {
 	struct lh_cpu *cpu = this_cpu_ptr(&lh_cpus);
 
-	return sleeps(family) ? &cpu->record->stack : cpu->stack;
+	return lh_sleeps(family) ? &cpu->record->stack : cpu->stack;
 }
 
 void lh_acquired(unsigned int i, unsigned long lock, unsigned long ip,
@@ -232,12 +226,52 @@ void lh_acquired(unsigned int i, unsigned long lock, unsigned long ip,
 		lh_count(stack_full);
 }
 
+/* Families whose locks a task may take and another one release. */
+static bool is_handed_over(u8 family)
+{
+	return family == LOCKHELD_FAMILY_SEMAPHORE ||
+	       family == LOCKHELD_FAMILY_PERCPU_RWSEM ||
+	       family == LOCKHELD_FAMILY_SRCU;
+}
+
+static bool release_in(struct lh_stack *stack, u8 family, unsigned long lock)
+{
+	unsigned int i;
+
+	for (i = 0; i < LH_STACK_DEPTH; i++) {
+		struct lh_entry *entry = &stack->entry[i];
+
+		if (READ_ONCE(entry->lock) == lock &&
+		    READ_ONCE(entry->family) == family &&
+		    cmpxchg(&entry->lock, lock, LH_GONE) == lock)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The taker's entry is in some record. It drops what is marked as gone when it
+ * next releases something, as in lh_records_forget().
+ */
+static bool release_elsewhere(u8 family, unsigned long lock)
+{
+	unsigned int i;
+
+	for_each_set_bit(i, records_used, nr_records) {
+		if (release_in(&records[i].stack, family, lock))
+			return true;
+	}
+	return false;
+}
+
 void lh_released(unsigned int i, unsigned long lock)
 {
 	u8 family = lh_funcs[i].family;
 
-	if (!lh_stack_pop(stack_of(family), family, lock, lh_context()))
-		lh_count(unmatched);
+	if (lh_stack_pop(stack_of(family), family, lock, lh_context()) ||
+	    (is_handed_over(family) && release_elsewhere(family, lock)))
+		return;
+	lh_count(unmatched);
 }
 
 void lh_downgraded(unsigned int i, unsigned long lock, unsigned long ip)

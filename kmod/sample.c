@@ -73,11 +73,11 @@ static unsigned int fill(struct record *record, struct lh_sample *sample,
 		struct lockheld_sample_lock lock = {
 			.addr = sample->owned[i].lock,
 			.family = sample->owned[i].family,
-			.mode = LOCKHELD_MODE_WRITE,
+			.mode = sample->owned[i].mode,
 			.flags = LOCKHELD_LOCK_MATCHED | LOCKHELD_LOCK_OWNER,
 		};
 
-		if (!in_stack(task, lock.addr))
+		if (!lock.addr || !in_stack(task, lock.addr))
 			add_lock(record, &lock);
 	}
 	add_stack(record, sample, task, sample->task_matched);
@@ -96,47 +96,87 @@ static unsigned int fill(struct record *record, struct lh_sample *sample,
 	return i + sizeof(tail);
 }
 
+/* Bytes of a raw record and its size in the sample. */
+static int raw_bytes(bool has, const struct perf_raw_record *raw)
+{
+	if (!has)
+		return 0;
+	/* An empty one is padded. */
+	return raw ? raw->size + sizeof(u32) : sizeof(u64);
+}
+
+/* Puts the record in place of none. */
+static void output_alone(struct lh_sample *sample, struct record *record,
+			 unsigned int size, perf_overflow_handler_t handler)
+{
+	struct perf_sample_data *data = sample->data;
+	bool had = lh_sample_has_raw(data);
+	struct perf_raw_record own = {
+		.frag.data = record->lead + sizeof(record->lead) -
+			     RAW_REMAINDER,
+		.frag.size = RAW_REMAINDER + size,
+		.size = RAW_REMAINDER + size,
+	};
+	int more = raw_bytes(true, &own) - raw_bytes(had, NULL);
+
+	if (!lh_sample_grow(data, more)) {
+		handler(sample->event, data, sample->regs);
+		return;
+	}
+	lh_sample_set_raw(data, &own, true);
+	handler(sample->event, data, sample->regs);
+	lh_sample_set_raw(data, NULL, had);
+	lh_sample_grow(data, -more);
+}
+
+/* Puts the record behind the fragments that are there. */
+static void output_behind(struct lh_sample *sample, struct record *record,
+			  unsigned int size, perf_overflow_handler_t handler)
+{
+	struct perf_sample_data *data = sample->data;
+	struct perf_raw_record *raw = data->raw;
+	struct perf_raw_frag frag = {}, *last;
+	u32 saved_size = raw->size, sum = 0;
+	unsigned long saved_pad;
+	unsigned int lead;
+	int more;
+
+	for (last = &raw->frag; !perf_raw_frag_last(last); last = last->next)
+		sum += last->size;
+	sum += last->size;
+	lead = (RAW_REMAINDER - sum) % 8;
+	more = sum + lead + size - saved_size;
+	if (!lh_sample_grow(data, more)) {
+		handler(sample->event, data, sample->regs);
+		return;
+	}
+
+	frag.data = record->lead + sizeof(record->lead) - lead;
+	frag.size = lead + size;
+	saved_pad = last->pad;
+	raw->size = saved_size + more;
+	last->next = &frag;
+	handler(sample->event, data, sample->regs);
+	last->pad = saved_pad;
+	raw->size = saved_size;
+	lh_sample_grow(data, -more);
+}
+
 void lh_sample_output(struct lh_sample *sample, u32 filter,
 		      perf_overflow_handler_t handler)
 {
 	struct perf_sample_data *data = sample->data;
-	struct perf_raw_record own = {}, *raw = lh_sample_raw(data);
-	struct perf_raw_frag frag = {}, *last;
-	unsigned long saved_pad;
-	unsigned int size, lead;
 	struct record record;
-	u32 saved_size, sum;
+	unsigned int size;
 
 	if (!(sample->event->attr.sample_type & PERF_SAMPLE_RAW)) {
 		handler(sample->event, data, sample->regs);
 		return;
 	}
-
 	size = fill(&record, sample, filter);
 	memset(record.lead, 0, sizeof(record.lead));
-
-	if (!raw) {
-		own.frag.data = record.lead + sizeof(record.lead) -
-				RAW_REMAINDER;
-		own.frag.size = RAW_REMAINDER + size;
-		lh_sample_set_raw(data, &own);
-		handler(sample->event, data, sample->regs);
-		lh_sample_set_raw(data, NULL);
-		return;
-	}
-
-	sum = 0;
-	for (last = &raw->frag; !perf_raw_frag_last(last); last = last->next)
-		sum += last->size;
-	sum += last->size;
-	lead = (RAW_REMAINDER - sum) % 8;
-
-	frag.data = record.lead + sizeof(record.lead) - lead;
-	frag.size = lead + size;
-	saved_pad = last->pad;
-	saved_size = raw->size;
-	last->next = &frag;
-	handler(sample->event, data, sample->regs);
-	last->pad = saved_pad;
-	raw->size = saved_size;
+	if (lh_sample_has_raw(data) && data->raw)
+		output_behind(sample, &record, size, handler);
+	else
+		output_alone(sample, &record, size, handler);
 }

@@ -290,9 +290,10 @@ enum lockheld_spec {
  * struct lockheld_insn - one instruction of a filter program, 40 bytes
  * @op: enum lockheld_op
  * @arg: TERM: enum lockheld_term. LOCK, HELD_NS: enum lockheld_spec
- * @family: LOCK, HELD_NS: enum lockheld_family with LOCKHELD_SPEC_TYPE, and
- *	with LOCKHELD_SPEC_ADDR if it is known: where it is 0 the module looks
- *	at the lock. Else 0
+ * @family: LOCK, HELD_NS: enum lockheld_family with LOCKHELD_SPEC_TYPE.
+ *	May be given with LOCKHELD_SPEC_ADDR (the module looks at the lock where
+ *	it is not) and with LOCKHELD_SPEC_SLAB (else all kinds that objects have;
+ *	none of which may be unknown to this kernel). Else 0
  * @mode: LOCK, HELD_NS: enum lockheld_mode
  * @pad: 0
  * @imm: IMM: the value. With LOCKHELD_SPEC_ADDR: the address of the lock. With
