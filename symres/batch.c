@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Lines of standard input, each with a file and an address in it. They are
- * answered as they come; what was asked so far is answered before more is
+ * Lines of standard input, each with a file and an address in it. As many are
+ * asked at once as are there; what was asked so far is answered before more is
  * waited for.
  */
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,64 +15,146 @@
 
 #define READ_SIZE (64u << 10)
 #define MAX_LINE (1u << 20)
+#define PLACES 1024u
+
+/* A path that was read lately. */
+struct known {
+	char *path;
+	size_t len;
+	struct symres_place *place;
+};
 
 struct batch {
 	struct symres *s;
 	const struct format *format;
 	enum status status;
 	uint64_t line;
+	struct known known[PLACES];
 };
 
-/* PATH, a tab, perhaps an offset in the file and a tab, and the address. */
-static bool split(char *line, uint64_t *addr)
+/* Answers to all that was asked. */
+static void answer(struct batch *b)
 {
-	char *tab = strrchr(line, '\t');
-	uint64_t offset;
+	const struct symres_answer *is;
+	uint64_t addr;
 
-	if (!tab || tab == line || !parse_address(tab + 1, addr))
+	while ((is = symres_answer(b->s, &addr)))
+		print_name(b->format, is->name, addr - is->addr);
+}
+
+static void refuse_line(struct batch *b, const char *why)
+{
+	struct symres_sym none = { .size = sizeof(none) };
+
+	answer(b);
+	complain("line %llu %s", (unsigned long long)b->line, why);
+	print_answer(b->format, NULL, 0, -EINVAL, &none);
+	b->status = FAILED;
+}
+
+/* PATH, a tab, perhaps an offset in the file and a tab, and the address. */
+static bool split(char *line, size_t *len, uint64_t *addr)
+{
+	char *tab = memrchr(line, '\t', *len);
+
+	if (!tab || tab == line ||
+	    !parse_hex(tab + 1, (size_t)(line + *len - tab - 1), addr))
 		return false;
-	*tab = 0;
-	tab = strrchr(line, '\t');
-	if (tab && tab != line && parse_address(tab + 1, &offset))
-		*tab = 0;
+	*len = (size_t)(tab - line);
+	tab = memrchr(line, '\t', *len);
+	if (tab && tab != line &&
+	    is_hex(tab + 1, (size_t)(line + *len - tab - 1)))
+		*len = (size_t)(tab - line);
+	line[*len] = 0;
 	return true;
 }
 
-static void answer(struct batch *b, char *line)
+static size_t slot_of(const char *path, size_t len)
+{
+	uint64_t h = len, part;
+
+	for (; len >= sizeof(part); path += sizeof(part), len -= sizeof(part)) {
+		memcpy(&part, path, sizeof(part));
+		h = (h ^ part) * 0x9e3779b97f4a7c15u;
+		h ^= h >> 32;
+	}
+	part = 0;
+	memcpy(&part, path, len);
+	return ((h ^ part) * 0x9e3779b97f4a7c15u >> 40) % PLACES;
+}
+
+static int find_place(struct batch *b, const char *path, size_t len,
+		      struct symres_place **out)
+{
+	struct known *k = &b->known[slot_of(path, len)];
+	int ret;
+
+	if (!k->path || k->len != len || memcmp(k->path, path, len)) {
+		if (strlen(path) != len)
+			return -EINVAL;
+		ret = symres_place(b->s, path, &k->place);
+		if (ret)
+			return ret;
+		free(k->path);
+		k->path = strdup(path);
+		k->len = len;
+	}
+	*out = k->place;
+	return 0;
+}
+
+/* All that is known takes a look-up of its own. */
+static int answer_in_full(struct batch *b, const char *path, uint64_t addr)
 {
 	struct symres_sym sym = { .size = sizeof(sym) };
-	uint64_t addr = 0;
-	int ret = -EINVAL;
-	size_t len = strlen(line);
+	int ret = symres_lookup_file(b->s, path, addr, &sym);
+
+	if (ret >= 0)
+		print_answer(b->format, path, addr, ret, &sym);
+	return ret < 0 ? ret : 1;
+}
+
+static void ask(struct batch *b, char *line, size_t len)
+{
+	struct symres_place *place;
+	uint64_t addr;
+	int ret;
 
 	b->line++;
 	if (len && line[len - 1] == '\r')
-		line[len - 1] = 0;
-	if (split(line, &addr)) {
-		ret = symres_lookup_file(b->s, line, addr, &sym);
-		if (ret < 0)
-			complain("%s: %s", line, strerror(-ret));
-	} else {
-		complain("line %llu is not PATH, a tab and a hexadecimal address",
-			 (unsigned long long)b->line);
+		len--;
+	if (!split(line, &len, &addr)) {
+		refuse_line(b, "is not PATH, a tab and a hexadecimal address");
+		return;
 	}
+	ret = b->format->json ? answer_in_full(b, line, addr) :
+				find_place(b, line, len, &place);
+	if (!ret)
+		ret = symres_ask(b->s, place, addr);
 	if (ret < 0)
-		b->status = FAILED;
-	print_answer(b->format, line, addr, ret, &sym);
+		refuse_line(b, strerror(-ret));
+	else if (!ret)
+		answer(b);
 }
 
 /* All whole lines in the buffer; returns how much that was. */
-static size_t answer_lines(struct batch *b, char *buf, size_t len)
+static size_t ask_lines(struct batch *b, char *buf, size_t len)
 {
 	size_t at = 0;
 	char *end;
 
 	while ((end = memchr(buf + at, '\n', len - at))) {
-		*end = 0;
-		answer(b, buf + at);
+		ask(b, buf + at, (size_t)(end - buf - at));
 		at = (size_t)(end + 1 - buf);
 	}
 	return at;
+}
+
+static bool more_is_there(void)
+{
+	struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
+
+	return poll(&in, 1, 0) == 1;
 }
 
 enum status lookup_batch(struct symres *s, const struct format *format)
@@ -85,6 +168,7 @@ enum status lookup_batch(struct symres *s, const struct format *format)
 		complain("%s", strerror(ENOMEM));
 		return FAILED;
 	}
+	setvbuf(stdout, NULL, _IOFBF, READ_SIZE);
 	while ((n = read(STDIN_FILENO, buf + have, READ_SIZE)) != 0) {
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -94,25 +178,27 @@ enum status lookup_batch(struct symres *s, const struct format *format)
 			break;
 		}
 		have += (size_t)n;
-		/* Without memory for it, all is as it would be anyway. */
-		symres_batch_begin(s);
-		used = answer_lines(&b, buf, have);
+		used = ask_lines(&b, buf, have);
 		have -= used;
 		memmove(buf, buf + used, have);
 		if (have > MAX_LINE) {
+			answer(&b);
 			complain("line %llu is longer than a MiB; no more is read",
 				 (unsigned long long)b.line + 1);
 			b.status = FAILED;
 			have = 0;
 			break;
 		}
-		fflush(stdout);
+		if (!more_is_there()) {
+			answer(&b);
+			fflush(stdout);
+		}
 	}
-	if (have) {
-		buf[have] = 0;
-		answer(&b, buf);
-	}
-	symres_batch_end(s);
+	if (have)
+		ask(&b, buf, have);
+	answer(&b);
+	for (size_t i = 0; i < PLACES; i++)
+		free(b.known[i].path);
 	free(buf);
 	return b.status;
 }

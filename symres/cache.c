@@ -13,12 +13,11 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "internal.h"
 
 #define MAGIC "symresIX"
-#define FORMAT 1	/* of this file, and of what the rules make of symbols */
+#define FORMAT 2	/* of this file, and of what the rules make of symbols */
 #define BYTE_ORDER_MARK 0x01020304
 #define MAX_TABLES 4
 
@@ -33,21 +32,16 @@ struct table_mark {
 
 struct head {
 	char magic[8];
-	uint32_t format, byte_order, crc, how;
+	uint32_t format, byte_order;
+	uint64_t sum;			/* of all else */
 	uint64_t size;			/* of this file */
+	uint32_t how, narrow;
 	struct stamp file, debug;
 	struct table_mark tab[MAX_TABLES];
 	uint64_t mini_size;
 	uint32_t ntab, nchunk, n, nplt;
 	uint32_t build_id_len, unused;
 	unsigned char build_id[SYMRES_BUILD_ID_MAX];
-};
-
-struct stub {
-	uint64_t addr;
-	uint32_t size, sym;
-	uint64_t offset;
-	uint64_t kind;
 };
 
 static struct stamp stamp_of(const struct input *in)
@@ -61,6 +55,20 @@ static struct stamp stamp_of(const struct input *in)
 static uint64_t pad(uint64_t n)
 {
 	return (n + 7) & ~(uint64_t)7;
+}
+
+static uint64_t value_bytes(const struct head *h)
+{
+	return h->n * (uint64_t)(h->narrow ? sizeof(uint16_t) :
+					     sizeof(uint32_t));
+}
+
+/* All but the mini debug info. */
+static uint64_t index_bytes(const struct head *h)
+{
+	return sizeof(*h) + h->nchunk * (uint64_t)sizeof(struct index_chunk) +
+	       h->nplt * (uint64_t)sizeof(struct plt_slot) +
+	       pad(h->n * (uint64_t)sizeof(uint32_t)) + pad(value_bytes(h));
 }
 
 /* What an index of this file has to say of itself; not: how much it holds. */
@@ -98,24 +106,48 @@ static char *path_of(const struct file *f, const struct symres *s,
 	return n < 0 ? NULL : path;
 }
 
-static uint32_t checksum(const struct head *h, const void *rest, size_t n)
+/*
+ * A checksum for accidents, not for enemies: each step is reversible, so what
+ * differs in one word always ends up with another sum. Four at a time, since
+ * all of an index is read at each start.
+ */
+static void sum_add(uint64_t sum[4], const void *buf, size_t len)
 {
-	struct head copy = *h;
-	uLong crc = crc32(0, NULL, 0);
+	const uint64_t *at = buf, *end = at + len / sizeof(*at);
 
-	copy.crc = 0;
-	crc = crc32(crc, (const unsigned char *)&copy, sizeof(copy));
-	return (uint32_t)crc32_z(crc, rest, n);
+	for (; end - at >= 4; at += 4) {
+		sum[0] = (sum[0] ^ at[0]) * 0x9e3779b97f4a7c15u;
+		sum[1] = (sum[1] ^ at[1]) * 0x9e3779b97f4a7c15u;
+		sum[2] = (sum[2] ^ at[2]) * 0x9e3779b97f4a7c15u;
+		sum[3] = (sum[3] ^ at[3]) * 0x9e3779b97f4a7c15u;
+	}
+	for (; at < end; at++)
+		sum[0] = (sum[0] ^ *at) * 0x9e3779b97f4a7c15u;
+}
+
+static uint64_t sum_of(const struct head *h, const void *rest, size_t n)
+{
+	uint64_t sum[4] = { 0 }, tail[1] = { 0 }, all = n;
+	struct head copy = *h;
+
+	copy.sum = 0;
+	sum_add(sum, &copy, sizeof(copy));
+	sum_add(sum, rest, n);
+	/* All parts but the last are of whole words. */
+	memcpy(tail, (const char *)rest + n / 8 * 8, n % 8);
+	sum_add(sum, tail, sizeof(tail));
+	for (int i = 0; i < 4; i++) {
+		all = (all ^ sum[i]) * 0xd6e8feb86659fd93u;
+		all ^= all >> 32;
+	}
+	return all;
 }
 
 /* Does the head describe this file, and do its parts fill the index file? */
 static bool head_fits(const struct head *h, const struct head *want,
 		      uint64_t size)
 {
-	uint64_t parts = sizeof(*h) +
-		h->nchunk * (uint64_t)sizeof(struct index_chunk) +
-		h->nplt * (uint64_t)sizeof(struct stub) +
-		2 * pad(h->n * (uint64_t)sizeof(uint32_t));
+	uint64_t parts = index_bytes(h);
 
 	return !memcmp(h->magic, want->magic, sizeof(h->magic)) &&
 	       h->format == want->format &&
@@ -124,7 +156,7 @@ static bool head_fits(const struct head *h, const struct head *want,
 	       !memcmp(&h->debug, &want->debug, sizeof(h->debug)) &&
 	       h->build_id_len == want->build_id_len &&
 	       !memcmp(h->build_id, want->build_id, sizeof(h->build_id)) &&
-	       h->ntab <= MAX_TABLES && h->size == size &&
+	       h->ntab <= MAX_TABLES && h->narrow <= 1 && h->size == size &&
 	       parts <= size && h->mini_size == size - parts;
 }
 
@@ -143,20 +175,6 @@ static bool chunks_fit(const struct index *ix)
 	return at == ix->n;
 }
 
-static int take_stubs(struct plt *plt, const struct stub *v, size_t n)
-{
-	plt->v = calloc(n ? n : 1, sizeof(*plt->v));
-	if (!plt->v)
-		return -ENOMEM;
-	for (; plt->n < n; plt->n++)
-		plt->v[plt->n] = (struct plt_slot) {
-			.addr = v[plt->n].addr, .size = v[plt->n].size,
-			.sym = v[plt->n].sym, .offset = v[plt->n].offset,
-			.kind = (enum plt_kind)v[plt->n].kind,
-		};
-	return 0;
-}
-
 /* The tables are those that the index was made from; else it is of no use. */
 static bool tables_fit(struct file *f, const struct head *h)
 {
@@ -171,19 +189,28 @@ static bool tables_fit(struct file *f, const struct head *h)
 }
 
 /* The mini debug info, decompressed, lies behind the index. */
-static int take_mini(struct file *f, struct symres *s, const char *path,
+static int open_mini(struct file *f, struct symres *s, const char *path,
 		     const struct head *h)
 {
-	int ret;
+	int ret = input_open(&f->mini_in, &s->pool, path);
 
-	if (!h->mini_size)
-		return 0;
-	ret = input_open(&f->mini_in, &s->pool, path);
+	if (!ret && f->mini_in.size != h->size) {
+		input_close(&f->mini_in);
+		ret = -ESTALE;
+	}
 	if (ret)
 		return ret;
 	f->mini_in.base = h->size - h->mini_size;
 	f->mini_in.size = h->mini_size;
-	return elf_open(&f->mini, &f->mini_in);
+	return 0;
+}
+
+static int take_mini(struct file *f, struct symres *s, const char *path,
+		     const struct head *h)
+{
+	int ret = h->mini_size ? open_mini(f, s, path, h) : 0;
+
+	return ret || !h->mini_size ? ret : elf_open(&f->mini, &f->mini_in);
 }
 
 static int map_file(const char *path, void **map, size_t *size)
@@ -207,27 +234,36 @@ static int map_file(const char *path, void **map, size_t *size)
 	return ret;
 }
 
+/* The parts of an index in its mapping. */
+static void find_parts(const struct head *h, unsigned char *map, size_t size,
+		       struct index *ix, struct plt *plt)
+{
+	unsigned char *at = map + sizeof(*h);
+
+	*ix = (struct index) {
+		.map = map, .map_size = size, .n = h->n, .nchunk = h->nchunk,
+		.narrow = h->narrow, .chunk = (struct index_chunk *)at,
+	};
+	at += h->nchunk * sizeof(struct index_chunk);
+	*plt = (struct plt) { .v = (struct plt_slot *)at, .n = h->nplt };
+	at += h->nplt * sizeof(struct plt_slot);
+	ix->key = (uint32_t *)at;
+	ix->val = (uint32_t *)(at + pad(h->n * sizeof(uint32_t)));
+}
+
 static int take(struct file *f, struct symres *s, const char *path,
 		const struct head *h, unsigned char *map, size_t size)
 {
-	struct index ix = { .map = map, .map_size = size };
-	unsigned char *at = map + sizeof(*h);
-	const struct stub *stubs;
+	struct index ix;
+	struct plt plt;
 	struct head want;
 	int ret;
 
 	describe(f, s, &want);
 	if (!head_fits(h, &want, size) ||
-	    h->crc != checksum(h, at, size - sizeof(*h)))
+	    h->sum != sum_of(h, h + 1, size - sizeof(*h)))
 		return -ENOEXEC;
-	ix.chunk = (struct index_chunk *)at;
-	ix.nchunk = h->nchunk;
-	at += h->nchunk * sizeof(struct index_chunk);
-	stubs = (const struct stub *)at;
-	at += h->nplt * sizeof(struct stub);
-	ix.key = (uint32_t *)at;
-	ix.val = (uint32_t *)(at + pad(h->n * sizeof(uint32_t)));
-	ix.n = h->n;
+	find_parts(h, map, size, &ix, &plt);
 	if (!chunks_fit(&ix))
 		return -ENOEXEC;
 	ret = take_mini(f, s, path, h);
@@ -235,11 +271,11 @@ static int take(struct file *f, struct symres *s, const char *path,
 		ret = file_find_tables(f, s->perf);
 	if (!ret && !tables_fit(f, h))
 		ret = -ENOEXEC;
-	if (!ret)
-		ret = take_stubs(&f->plt, stubs, h->nplt);
-	if (!ret)
-		f->index = ix;
-	return ret;
+	if (ret)
+		return ret;
+	f->plt = plt;
+	f->index = ix;
+	return 0;
 }
 
 /* 0: the file has its index now; -ENOMEM; else there was none of use. */
@@ -267,18 +303,12 @@ int cache_load(struct file *f, struct symres *s)
 	return ret;
 }
 
-struct out {
-	int fd;
-	uLong crc;
-};
-
-static int put(struct out *o, const void *buf, size_t len)
+static int put(int fd, const void *buf, size_t len)
 {
 	const char *from = buf;
 
-	o->crc = crc32_z(o->crc, buf, len);
 	while (len) {
-		ssize_t n = write(o->fd, from, len);
+		ssize_t n = write(fd, from, len);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -290,55 +320,44 @@ static int put(struct out *o, const void *buf, size_t len)
 	return 0;
 }
 
-static int put_padded(struct out *o, const uint32_t *v, uint32_t n)
+static int put_padded(int fd, const void *v, uint64_t len)
 {
 	static const char zero[8];
-	uint64_t len = n * (uint64_t)sizeof(*v);
-	int ret = put(o, v, len);
+	int ret = put(fd, v, len);
 
-	return ret ? ret : put(o, zero, pad(len) - len);
+	return ret ? ret : put(fd, zero, pad(len) - len);
 }
 
-static int put_stubs(struct out *o, const struct plt *plt)
+/* All but the right checksum. */
+static int write_all(const struct file *f, const struct head *h, int fd)
 {
-	int ret = 0;
+	const struct index *ix = &f->index;
+	int ret = put(fd, h, sizeof(*h));
 
-	for (size_t i = 0; i < plt->n && !ret; i++) {
-		struct stub stub = {
-			.addr = plt->v[i].addr,
-			.size = (uint32_t)plt->v[i].size,
-			.sym = plt->v[i].sym, .offset = plt->v[i].offset,
-			.kind = plt->v[i].kind,
-		};
-
-		ret = put(o, &stub, sizeof(stub));
-	}
+	if (!ret)
+		ret = put(fd, ix->chunk, ix->nchunk * sizeof(*ix->chunk));
+	if (!ret)
+		ret = put(fd, f->plt.v, f->plt.n * sizeof(*f->plt.v));
+	if (!ret)
+		ret = put_padded(fd, ix->key, ix->n * sizeof(*ix->key));
+	if (!ret)
+		ret = put_padded(fd, ix->val, value_bytes(h));
+	if (!ret && h->mini_size)
+		ret = put(fd, f->mini_in.mem, h->mini_size);
 	return ret;
 }
 
-static int write_all(const struct file *f, struct head *h, int fd)
+/* Of what lies on the disk now: it was not summed up while it was written. */
+static int write_sum(struct head *h, int fd, void **map)
 {
-	struct out o = { .fd = fd };
-	const struct index *ix = &f->index;
-	int ret;
-
-	h->crc = 0;
-	o.crc = crc32(0, NULL, 0);
-	ret = put(&o, h, sizeof(*h));
-	if (!ret)
-		ret = put(&o, ix->chunk, ix->nchunk * sizeof(*ix->chunk));
-	if (!ret)
-		ret = put_stubs(&o, &f->plt);
-	if (!ret)
-		ret = put_padded(&o, ix->key, ix->n);
-	if (!ret)
-		ret = put_padded(&o, ix->val, ix->n);
-	if (!ret && h->mini_size)
-		ret = put(&o, f->mini_in.mem, h->mini_size);
-	if (ret)
-		return ret;
-	h->crc = (uint32_t)o.crc;
-	return pwrite(fd, h, sizeof(*h), 0) == sizeof(*h) ? 0 : -EIO;
+	*map = mmap(NULL, h->size, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0);
+	if (*map == MAP_FAILED)
+		return -errno;
+	h->sum = sum_of(h, (struct head *)*map + 1, h->size - sizeof(*h));
+	if (pwrite(fd, h, sizeof(*h), 0) == sizeof(*h))
+		return 0;
+	munmap(*map, h->size);
+	return -EIO;
 }
 
 static void make_dirs(const char *dir)
@@ -356,53 +375,87 @@ static void make_dirs(const char *dir)
 	free(copy);
 }
 
-/* True: it is kept. One that cannot be kept is still of use. */
-bool cache_save(struct file *f, struct symres *s)
+/* What is on disk now need not be in memory as well. */
+static void exchange(struct file *f, struct symres *s, const struct head *h,
+		     const char *path, void *map)
 {
-	char *path = NULL, *temp = NULL;
-	struct head h;
-	bool kept = false;
-	int fd;
+	struct index ix;
+	struct plt plt;
 
-	if (!s->cache_dir || f->in.mem || !f->index.n)
-		return false;
-	for (size_t i = 0; i < f->plt.n; i++)
-		if (f->plt.v[i].size > UINT32_MAX)
-			return false;
-	describe(f, s, &h);
-	h.ntab = f->ntab;
-	for (uint32_t i = 0; i < h.ntab; i++)
-		h.tab[i] = (struct table_mark) {
+	find_parts(h, map, h->size, &ix, &plt);
+	plt_free(&f->plt, false);
+	index_free(&f->index);
+	f->plt = plt;
+	f->index = ix;
+	if (!h->mini_size)
+		return;
+	/* Its tables stay where they are in it. */
+	input_close(&f->mini_in);
+	if (open_mini(f, s, path, h))
+		f->miss = SYMRES_MISS_CHANGED;
+}
+
+static void fill_head(const struct file *f, const struct symres *s,
+		      struct head *h)
+{
+	describe(f, s, h);
+	h->ntab = f->ntab;
+	for (uint32_t i = 0; i < h->ntab; i++)
+		h->tab[i] = (struct table_mark) {
 			f->tab[i].off, f->tab[i].count, f->tab[i].source,
 		};
-	h.nchunk = f->index.nchunk;
-	h.n = f->index.n;
-	h.nplt = (uint32_t)f->plt.n;
-	h.mini_size = f->mini.in ? f->mini_in.size : 0;
-	h.size = sizeof(h) + h.nchunk * sizeof(struct index_chunk) +
-		 h.nplt * sizeof(struct stub) +
-		 2 * pad(h.n * sizeof(uint32_t)) + h.mini_size;
+	h->nchunk = f->index.nchunk;
+	h->n = f->index.n;
+	h->narrow = f->index.narrow;
+	h->nplt = (uint32_t)f->plt.n;
+	h->mini_size = f->mini.in ? f->mini_in.size : 0;
+	h->size = index_bytes(h) + h->mini_size;
+}
+
+static int create(const struct symres *s, char *temp)
+{
+	int fd = mkostemp(temp, O_CLOEXEC | O_RDWR);
+
+	if (fd >= 0 || errno != ENOENT)
+		return fd;
+	make_dirs(s->cache_dir);
+	strcpy(temp + strlen(temp) - 6, "XXXXXX");
+	return mkostemp(temp, O_CLOEXEC | O_RDWR);
+}
+
+/* Is what the index was made from still there? */
+static bool unchanged(struct file *f)
+{
+	return !input_unchanged(&f->in) &&
+	       (!f->debug.in || !input_unchanged(&f->debug_in));
+}
+
+/* An index that cannot be kept is still of use. */
+void cache_save(struct file *f, struct symres *s)
+{
+	char *path = NULL, *temp = NULL;
+	void *map = MAP_FAILED;
+	struct head h;
+	int fd = -1;
+
+	if (!s->cache_dir || f->in.mem || !f->index.n)
+		return;
+	fill_head(f, s, &h);
 	path = path_of(f, s, "");
 	temp = path_of(f, s, ".XXXXXX");
-	if (!path || !temp)
-		goto out;
-	fd = mkostemp(temp, O_CLOEXEC);
-	if (fd < 0 && errno == ENOENT) {
-		make_dirs(s->cache_dir);
-		strcpy(temp + strlen(temp) - 6, "XXXXXX");
-		fd = mkostemp(temp, O_CLOEXEC);
+	if (path && temp)
+		fd = create(s, temp);
+	if (fd >= 0) {
+		if (!write_all(f, &h, fd) && !write_sum(&h, fd, &map) &&
+		    unchanged(f) && !rename(temp, path)) {
+			exchange(f, s, &h, path, map);
+		} else {
+			if (map != MAP_FAILED)
+				munmap(map, h.size);
+			unlink(temp);
+		}
+		close(fd);
 	}
-	if (fd < 0)
-		goto out;
-	/* What changed meanwhile must not be kept for what it was before. */
-	kept = !write_all(f, &h, fd) && !input_unchanged(&f->in) &&
-	       (!f->debug.in || !input_unchanged(&f->debug_in)) &&
-	       !rename(temp, path);
-	if (!kept)
-		unlink(temp);
-	close(fd);
-out:
 	free(path);
 	free(temp);
-	return kept;
 }

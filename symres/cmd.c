@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The command symres: addresses in, names out, one line for each. */
-#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <malloc.h>
@@ -73,15 +72,52 @@ static void failed(struct lookup *l, enum status status)
 		l->status = status;
 }
 
+/* Each digit one more than it says, 0 for what is none. */
+static const unsigned char digits[256] = {
+	['0'] = 1, ['1'] = 2, ['2'] = 3, ['3'] = 4, ['4'] = 5, ['5'] = 6,
+	['6'] = 7, ['7'] = 8, ['8'] = 9, ['9'] = 10, ['a'] = 11, ['b'] = 12,
+	['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16, ['A'] = 11, ['B'] = 12,
+	['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+};
+
+static size_t hex_prefix(const char *s, size_t len)
+{
+	return len > 2 && s[0] == '0' && (s[1] | 0x20) == 'x' ? 2 : 0;
+}
+
+bool is_hex(const char *s, size_t len)
+{
+	size_t i = hex_prefix(s, len);
+
+	while (i < len && digits[(unsigned char)s[i]])
+		i++;
+	return len && i == len;
+}
+
+bool parse_hex(const char *s, size_t len, uint64_t *v)
+{
+	uint64_t n = 0;
+	size_t i = hex_prefix(s, len);
+
+	/* No number of 64 bits has more digits that count. */
+	while (len - i > 16 && s[i] == '0')
+		i++;
+	if (!len || len - i > 16)
+		return false;
+	for (; i < len; i++) {
+		unsigned int digit = digits[(unsigned char)s[i]];
+
+		if (!digit)
+			return false;
+		n = n << 4 | (digit - 1);
+	}
+	*v = n;
+	return true;
+}
+
 bool parse_address(const char *s, uint64_t *addr)
 {
-	char *end;
-
-	if (!isxdigit((unsigned char)*s))
-		return false;
-	errno = 0;
-	*addr = strtoull(s, &end, 16);
-	return !errno && !*end;
+	return parse_hex(s, strlen(s), addr);
 }
 
 /* Misses that concern all addresses alike: the question could not be put. */

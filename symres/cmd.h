@@ -17,7 +17,11 @@ struct format {
 };
 
 void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+bool is_hex(const char *s, size_t len);
+bool parse_hex(const char *s, size_t len, uint64_t *v);
 bool parse_address(const char *s, uint64_t *addr);
+
+void print_name(const struct format *format, const char *name, uint64_t offset);
 
 /* output.c; @ret: what the look-up returned; @path: NULL if none was asked. */
 void print_answer(const struct format *format, const char *path, uint64_t addr,

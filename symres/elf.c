@@ -14,6 +14,7 @@
 /* More than any linker writes; bounds what a hostile header makes us hold. */
 #define MAX_SECTIONS (1u << 20)
 #define MAX_NOTES (1u << 20)
+#define MAX_NAMES (16u << 20)
 
 /* Does the file hold all of [off, off + len)? */
 bool elf_extent_ok(const struct elf *elf, uint64_t off, uint64_t len)
@@ -67,43 +68,56 @@ static int read_ehdr(struct elf *elf)
 	return ret;
 }
 
-static int read_shdr(const struct elf *elf, uint64_t off, GElf_Shdr *out)
+static GElf_Shdr wide_shdr(const Elf32_Shdr *s)
 {
-	Elf32_Shdr s;
-	int ret;
-
-	if (elf->class == ELFCLASS64)
-		return elf_read(elf, ELF_T_SHDR, off, out, sizeof(*out));
-	ret = elf_read(elf, ELF_T_SHDR, off, &s, sizeof(s));
-	if (ret)
-		return ret;
-	*out = (GElf_Shdr) {
-		.sh_name = s.sh_name, .sh_type = s.sh_type,
-		.sh_flags = s.sh_flags, .sh_addr = s.sh_addr,
-		.sh_offset = s.sh_offset, .sh_size = s.sh_size,
-		.sh_link = s.sh_link, .sh_info = s.sh_info,
-		.sh_addralign = s.sh_addralign, .sh_entsize = s.sh_entsize,
+	return (GElf_Shdr) {
+		.sh_name = s->sh_name, .sh_type = s->sh_type,
+		.sh_flags = s->sh_flags, .sh_addr = s->sh_addr,
+		.sh_offset = s->sh_offset, .sh_size = s->sh_size,
+		.sh_link = s->sh_link, .sh_info = s->sh_info,
+		.sh_addralign = s->sh_addralign, .sh_entsize = s->sh_entsize,
 	};
-	return 0;
 }
 
-static int read_phdr(const struct elf *elf, uint64_t off, GElf_Phdr *out)
+static GElf_Phdr wide_phdr(const Elf32_Phdr *p)
 {
-	Elf32_Phdr p;
-	int ret;
-
-	if (elf->class == ELFCLASS64)
-		return elf_read(elf, ELF_T_PHDR, off, out, sizeof(*out));
-	ret = elf_read(elf, ELF_T_PHDR, off, &p, sizeof(p));
-	if (ret)
-		return ret;
-	*out = (GElf_Phdr) {
-		.p_type = p.p_type, .p_flags = p.p_flags,
-		.p_offset = p.p_offset, .p_vaddr = p.p_vaddr,
-		.p_filesz = p.p_filesz, .p_memsz = p.p_memsz,
-		.p_align = p.p_align,
+	return (GElf_Phdr) {
+		.p_type = p->p_type, .p_flags = p->p_flags,
+		.p_offset = p->p_offset, .p_vaddr = p->p_vaddr,
+		.p_filesz = p->p_filesz, .p_memsz = p->p_memsz,
+		.p_align = p->p_align,
 	};
-	return 0;
+}
+
+/* Reads @n section headers; those of 32 bits are widened, the last one first. */
+static int read_shdrs(const struct elf *elf, uint64_t off, size_t n,
+		      GElf_Shdr *out)
+{
+	const Elf32_Shdr *in = (const Elf32_Shdr *)out;
+	size_t size = elf->class == ELFCLASS64 ? sizeof(*out) : sizeof(*in);
+	int ret = elf_read(elf, ELF_T_SHDR, off, out, n * size);
+
+	while (!ret && elf->class == ELFCLASS32 && n--) {
+		Elf32_Shdr s = in[n];
+
+		out[n] = wide_shdr(&s);
+	}
+	return ret;
+}
+
+static int read_phdrs(const struct elf *elf, uint64_t off, size_t n,
+		      GElf_Phdr *out)
+{
+	const Elf32_Phdr *in = (const Elf32_Phdr *)out;
+	size_t size = elf->class == ELFCLASS64 ? sizeof(*out) : sizeof(*in);
+	int ret = elf_read(elf, ELF_T_PHDR, off, out, n * size);
+
+	while (!ret && elf->class == ELFCLASS32 && n--) {
+		Elf32_Phdr p = in[n];
+
+		out[n] = wide_phdr(&p);
+	}
+	return ret;
 }
 
 static int read_sections(struct elf *elf)
@@ -113,7 +127,8 @@ static int read_sections(struct elf *elf)
 						 sizeof(Elf32_Shdr);
 	GElf_Shdr zero;
 
-	if (!off || elf->ehdr.e_shentsize != size || read_shdr(elf, off, &zero))
+	if (!off || elf->ehdr.e_shentsize != size ||
+	    read_shdrs(elf, off, 1, &zero))
 		return 0;
 	/* Numbers too big for the header are kept in section 0. */
 	if (!n)
@@ -126,10 +141,8 @@ static int read_sections(struct elf *elf)
 	elf->shdr = calloc(n ? n : 1, sizeof(*elf->shdr));
 	if (!elf->shdr)
 		return -ENOMEM;
-	for (; elf->nshdr < n; elf->nshdr++)
-		if (read_shdr(elf, off + elf->nshdr * size,
-			      &elf->shdr[elf->nshdr]))
-			break;
+	if (!read_shdrs(elf, off, n, elf->shdr))
+		elf->nshdr = n;
 	return 0;
 }
 
@@ -147,10 +160,29 @@ static int read_segments(struct elf *elf)
 	elf->phdr = calloc(n ? n : 1, sizeof(*elf->phdr));
 	if (!elf->phdr)
 		return -ENOMEM;
-	for (; elf->nphdr < n; elf->nphdr++)
-		if (read_phdr(elf, off + elf->nphdr * size,
-			      &elf->phdr[elf->nphdr]))
-			break;
+	if (!read_phdrs(elf, off, n, elf->phdr))
+		elf->nphdr = n;
+	return 0;
+}
+
+/* What sections are called, read once; without it they have no names. */
+static int read_names(struct elf *elf)
+{
+	const GElf_Shdr *sh;
+
+	if (elf->shstrndx >= elf->nshdr)
+		return 0;
+	sh = &elf->shdr[elf->shstrndx];
+	if (!sh->sh_size || sh->sh_type == SHT_NOBITS ||
+	    sh->sh_size > MAX_NAMES ||
+	    !elf_extent_ok(elf, sh->sh_offset, sh->sh_size))
+		return 0;
+	elf->names = malloc(sh->sh_size + 1);
+	if (!elf->names)
+		return -ENOMEM;
+	if (!input_read(elf->in, sh->sh_offset, elf->names, sh->sh_size))
+		elf->names_size = sh->sh_size;
+	elf->names[elf->names_size] = 0;
 	return 0;
 }
 
@@ -176,6 +208,8 @@ int elf_open(struct elf *elf, struct input *in)
 		return -ENOEXEC;
 	ret = read_sections(elf);
 	if (!ret)
+		ret = read_names(elf);
+	if (!ret)
 		ret = read_segments(elf);
 	if (ret)
 		elf_close(elf);
@@ -188,6 +222,9 @@ void elf_free_sections(struct elf *elf)
 	free(elf->shdr);
 	elf->shdr = NULL;
 	elf->nshdr = 0;
+	free(elf->names);
+	elf->names = NULL;
+	elf->names_size = 0;
 }
 
 void elf_close(struct elf *elf)
@@ -198,27 +235,21 @@ void elf_close(struct elf *elf)
 	elf->nphdr = 0;
 }
 
+const char *elf_section_name(const struct elf *elf, const GElf_Shdr *sh)
+{
+	return sh->sh_name < elf->names_size ? elf->names + sh->sh_name : "";
+}
+
 /* A section that holds something, by name. */
 const GElf_Shdr *elf_section(const struct elf *elf, const char *name)
 {
-	size_t len = strlen(name) + 1;
-	char buf[32];
-
-	if (elf->shstrndx >= elf->nshdr || len > sizeof(buf))
-		return NULL;
 	for (size_t i = 1; i < elf->nshdr; i++) {
-		const GElf_Shdr *names = &elf->shdr[elf->shstrndx];
 		const GElf_Shdr *sh = &elf->shdr[i];
 
 		/* In a debug file most sections are names without content. */
-		if (sh->sh_type == SHT_NOBITS || sh->sh_type == SHT_NULL ||
-		    sh->sh_name >= names->sh_size ||
-		    len > names->sh_size - sh->sh_name ||
-		    !elf_extent_ok(elf, names->sh_offset, names->sh_size) ||
-		    !elf_extent_ok(elf, sh->sh_offset, sh->sh_size))
-			continue;
-		if (!input_read(elf->in, names->sh_offset + sh->sh_name, buf,
-				len) && !memcmp(buf, name, len))
+		if (sh->sh_type != SHT_NOBITS && sh->sh_type != SHT_NULL &&
+		    !strcmp(elf_section_name(elf, sh), name) &&
+		    elf_extent_ok(elf, sh->sh_offset, sh->sh_size))
 			return sh;
 	}
 	return NULL;
@@ -297,15 +328,19 @@ size_t elf_build_id(const struct elf *elf, unsigned char *id)
 	return len;
 }
 
-/* Is an address in memory at all? */
-bool elf_loads(const struct elf *elf, uint64_t addr)
+/* Is an address in memory at all, and in which segment? */
+bool elf_loads(const struct elf *elf, uint64_t addr, uint64_t *start,
+	       uint64_t *size)
 {
 	for (size_t i = 0; i < elf->nphdr; i++) {
 		const GElf_Phdr *ph = &elf->phdr[i];
 
 		if (ph->p_type == PT_LOAD && addr >= ph->p_vaddr &&
-		    addr - ph->p_vaddr < ph->p_memsz)
+		    addr - ph->p_vaddr < ph->p_memsz) {
+			*start = ph->p_vaddr;
+			*size = ph->p_memsz;
 			return true;
+		}
 	}
 	return false;
 }

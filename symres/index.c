@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Disjoint ranges: 8 bytes each, a key and a value. Keys are 32 bits relative to
- * a chunk's base; a new chunk begins where they would not do. Those of a chunk
- * lie in the order in which a search meets them (Eytzinger's), so the first
- * steps of all searches share few cache lines.
+ * Disjoint ranges: 6 or 8 bytes each, a key and a value, the latter as wide as
+ * the numbers of the file's symbols ask for. Keys are 32 bits relative to a
+ * chunk's base; a new chunk begins where they would not do. Those of a chunk lie
+ * in the order in which a search meets them (Eytzinger's), so the first steps of
+ * all searches share few cache lines.
  *
  * A range reaches to the next one or to the end of what its value means,
  * whichever comes first: gaps behind symbols that know their size are not kept.
@@ -13,6 +14,8 @@
 #include <sys/mman.h>
 
 #include "internal.h"
+
+#define NARROW_NONE UINT16_MAX
 
 static int grow(void **v, uint32_t *room, size_t size)
 {
@@ -97,6 +100,21 @@ static void arrange(const uint32_t *from, uint32_t *to, uint32_t n)
 	}
 }
 
+/* Values that are small are kept small. */
+static void narrow(struct index *ix)
+{
+	uint16_t *to;
+
+	for (uint32_t i = 0; i < ix->n; i++)
+		if (ix->val[i] >= NARROW_NONE && ix->val[i] != INDEX_NONE)
+			return;
+	/* In place: what is written has been read. */
+	to = (uint16_t *)ix->val;
+	for (uint32_t i = 0; i < ix->n; i++)
+		to[i] = (uint16_t)ix->val[i];
+	ix->narrow = true;
+}
+
 /* Nothing is added any more; from now on it can be searched. */
 int index_finish(struct index *ix)
 {
@@ -113,16 +131,14 @@ int index_finish(struct index *ix)
 		free(*arrays[i]);
 		*arrays[i] = to;
 	}
+	ix->room = ix->n;
+	narrow(ix);
 	return 0;
 }
 
-/* The value of the last range that begins at or before, or INDEX_NONE. */
-uint32_t index_find(const struct index *ix, uint64_t addr)
+static const struct index_chunk *chunk_of(const struct index *ix, uint64_t addr)
 {
 	uint32_t lo = 0, hi = ix->nchunk;
-	const struct index_chunk *c;
-	const uint32_t *key;
-	uint64_t off, k = 1;
 
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
@@ -132,19 +148,43 @@ uint32_t index_find(const struct index *ix, uint64_t addr)
 		else
 			hi = mid;
 	}
-	if (!lo)
+	return lo ? &ix->chunk[lo - 1] : NULL;
+}
+
+/* The value at the last start not above @addr. */
+uint32_t index_find(const struct index *ix, uint64_t addr)
+{
+	const struct index_chunk *c = ix->nchunk == 1 ? ix->chunk :
+							chunk_of(ix, addr);
+	const uint32_t *key;
+	size_t k = 1, n;
+	uint32_t off;
+
+	if (!c || addr < c->base)
 		return INDEX_NONE;
-	c = &ix->chunk[lo - 1];
-	off = addr - c->base;
+	/* Behind the last range no key is bigger, whatever the distance. */
+	off = addr - c->base > UINT32_MAX ? UINT32_MAX :
+					    (uint32_t)(addr - c->base);
 	key = ix->key + c->first - 1;
-	while (k <= c->n) {
-		/* Four steps ahead are 16 neighbours: one cache line. */
-		__builtin_prefetch((const void *)((uintptr_t)key + 64 * k));
+	n = c->n;
+	/* Four steps ahead are 16 neighbours, which share a line. */
+	for (; 16 * k <= n; k = 2 * k + (key[k] <= off))
+		__builtin_prefetch(key + 16 * k);
+	while (k <= n)
 		k = 2 * k + (key[k] <= off);
-	}
 	/* Back to where the search last went right. */
 	k >>= __builtin_ctzll(k) + 1;
-	return k ? ix->val[c->first + k - 1] : INDEX_NONE;
+	return k ? index_value(ix, c->first + (uint32_t)k - 1) : INDEX_NONE;
+}
+
+uint32_t index_value(const struct index *ix, uint32_t at)
+{
+	uint16_t small;
+
+	if (!ix->narrow)
+		return ix->val[at];
+	small = ((const uint16_t *)ix->val)[at];
+	return small == NARROW_NONE ? INDEX_NONE : small;
 }
 
 void index_free(struct index *ix)

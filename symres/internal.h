@@ -58,6 +58,8 @@ struct elf {
 	GElf_Shdr *shdr;
 	size_t nshdr;
 	size_t shstrndx;
+	char *names;		/* of sections */
+	size_t names_size;
 };
 
 int elf_open(struct elf *elf, struct input *in);
@@ -67,11 +69,13 @@ bool elf_extent_ok(const struct elf *elf, uint64_t off, uint64_t len);
 int elf_read(const struct elf *elf, Elf_Type type, uint64_t off, void *buf,
 	     size_t len);
 uint32_t elf_u32(const struct elf *elf, const unsigned char *p);
+const char *elf_section_name(const struct elf *elf, const GElf_Shdr *sh);
 const GElf_Shdr *elf_section(const struct elf *elf, const char *name);
 size_t elf_build_id(const struct elf *elf, unsigned char *id);
 size_t note_build_id(const unsigned char *buf, size_t len, size_t align,
 		     bool swap, unsigned char *id);
-bool elf_loads(const struct elf *elf, uint64_t addr);
+bool elf_loads(const struct elf *elf, uint64_t addr, uint64_t *start,
+	       uint64_t *size);
 bool elf_offset_to_addr(const struct elf *elf, uint64_t off, uint64_t *addr);
 
 /* --- symtab.c: one symbol table and its names, read in pieces --- */
@@ -85,6 +89,14 @@ struct strings {
 	char buf[256];
 	struct strings_cache *cache;	/* while all names are asked for */
 };
+
+/* A stretch of names, read at once. */
+struct stretch {
+	char *buf;
+	uint64_t at;
+	size_t len, room;
+};
+
 
 struct symtab {
 	struct input *in;
@@ -117,6 +129,8 @@ int text_reserve(struct text *t, size_t room);
 void strings_cache(struct strings *str);
 void strings_uncache(struct strings *str);
 int strings_get(struct strings *str, uint64_t at, struct text *out);
+const char *strings_stretch(struct strings *str, struct stretch *st,
+			    uint64_t at, uint64_t last, size_t *len);
 
 /* --- index.c: disjoint ranges, searched --- */
 
@@ -130,8 +144,9 @@ struct index_chunk {
 
 struct index {
 	uint32_t *key;
-	uint32_t *val;
+	uint32_t *val;		/* narrow: 16 bits each */
 	uint32_t n, room;
+	bool narrow;
 	struct index_chunk *chunk;
 	uint32_t nchunk, chunk_room;
 	void *map;		/* set: all of it lies there */
@@ -141,6 +156,7 @@ struct index {
 int index_add(struct index *ix, uint64_t start, uint32_t val);
 int index_finish(struct index *ix);
 uint32_t index_find(const struct index *ix, uint64_t addr);
+uint32_t index_value(const struct index *ix, uint32_t at);
 void index_free(struct index *ix);
 
 /* --- from overlapping symbols to disjoint ranges --- */
@@ -157,19 +173,22 @@ enum layer {
 struct range {
 	uint64_t start, end;
 	uint32_t ref;
-	uint32_t key;		/* what its name is worth, see name_key(); or
-				 * where it is, if that is found out later */
-	uint32_t hash;		/* of its name */
+	uint32_t name;		/* where it is in the string table */
+	uint32_t key;		/* what it is worth, see name_key() */
 	uint8_t layer;
 	uint8_t rank;		/* among equal ranges the highest wins */
-	bool exact_only;	/* sizeless and known to be incomplete */
-	bool own_end;		/* it ends where its symbol says */
+	bool exact_only : 1;	/* sizeless and known to be incomplete */
+	bool own_end : 1;	/* it ends where its symbol says */
+	bool rival : 1;		/* another one may be named in its place */
 };
 
 struct range_list {
 	struct range *v;
 	size_t n, room;
 };
+
+/* Finds out what the names of all rivals in a list are worth. */
+typedef int (*weigh_fn)(void *arg, struct range_list *l);
 
 /* Which of two symbols of equal range and rank names it better; > 0: a. */
 typedef int (*better_fn)(void *arg, const struct range *a,
@@ -179,24 +198,39 @@ typedef int (*range_compare_fn)(const void *a, const void *b);
 
 /* --- sort.c --- */
 
+/* Something in a list, and what to sort it by. */
+struct pair {
+	uint32_t key, at;
+};
+
+struct pair *pair_sort(struct pair *v, struct pair *spare, size_t n);
 int range_sort(struct range_list *l, range_compare_fn compare);
 
 /* --- ranges.c --- */
 
+int range_reserve(struct range_list *l, size_t more);
 int range_push(struct range_list *l, const struct range *r);
+void range_list_free(struct range_list *l);
 int ranges_sweep(struct range_list *l, struct index *ix);
-int ranges_to_index(struct range_list *l, struct index *ix, better_fn better,
-		    void *arg);
+int ranges_to_index(struct range_list *l, struct index *ix, weigh_fn weigh,
+		    better_fn better, void *arg);
 int compare_names(const char *a, const char *b);
-uint32_t name_key(const char *name);
+uint32_t name_key(const char *name, size_t len);
 
 /* --- perf.c: the same by perf's rules --- */
 
-/* What the name of a symbol is worth; the more the better. */
-typedef uint32_t (*name_key_fn)(void *arg, const struct range *r);
-
 int perf_to_index(struct range_list *l, struct range_list *stubs,
-		  struct index *ix, name_key_fn key, void *arg);
+		  struct index *ix, weigh_fn weigh, void *arg);
+
+/* --- classify.c --- */
+
+int symbols_collect(struct symtab *t, bool perf, struct range_list *l);
+
+/* --- build.c --- */
+
+struct file;
+
+int index_build(struct file *f, struct symres *s);
 
 /* --- plt.c --- */
 
@@ -208,26 +242,27 @@ enum plt_kind {
 	PLT_UNKNOWN,		/* known by its place alone */
 };
 
+/* Kept on disk as it is. */
 struct plt_slot {
 	uint64_t addr, size;
-	uint64_t target;
 	uint64_t offset;	/* its own, in the file */
 	uint32_t sym;
-	enum plt_kind kind;
+	uint32_t kind;
 };
 
 struct plt {
-	struct plt_slot *v;
+	struct plt_slot *v;	/* in the index's mapping, if it has one */
+	uint64_t *target;	/* what they lead to, while an index is made */
 	size_t n, room;
 };
 
 int plt_read(struct plt *plt, const struct elf *elf, uint32_t ndynsym,
 	     bool perf);
+void plt_free(struct plt *plt, bool mapped);
 
 /* --- file.c: an ELF file with everything that names its addresses --- */
 
 struct file {
-	struct file *next;
 	struct input in, debug_in, mini_in;
 	struct elf elf, debug, mini;
 	char *dir;		/* where its companions are looked for */
@@ -242,7 +277,9 @@ struct file {
 	unsigned int ntab;
 	struct symtab *dynsym;
 	bool demangle;
-	uint64_t batch;		/* in which it was seen to be unchanged */
+	uint32_t number;	/* in the session */
+	uint64_t round;		/* of questions, in which it was seen unchanged */
+	uint64_t seg_start, seg_size;	/* segment that was asked for last */
 	struct plt plt;
 	uint32_t plt_first;
 	struct index index;
@@ -250,20 +287,24 @@ struct file {
 
 void file_load(struct file *f);
 void file_free(struct file *f);
+struct symtab *file_table(struct file *f, uint32_t ref);
 int file_find_tables(struct file *f, bool perf);
 void file_forget_tables(struct file *f);
 int file_index(struct file *f, struct symres *s);
+bool file_is_ready(struct file *f, struct symres *s);
+bool file_loads(struct file *f, uint64_t addr);
+void symbol_describe(const struct symtab *t, const struct elf *elf,
+		     const GElf_Sym *s, struct symres_sym *sym);
+int file_symbol(struct file *f, uint32_t ref, struct text *name,
+		struct symres_sym *sym);
 int file_name(struct file *f, struct symres *s, uint64_t addr,
 	      struct symres_sym *sym);
 
-/* --- recent.c --- */
+/* --- ask.c --- */
 
-struct recent;
+struct asked;
 
-bool recent_get(struct recent *r, const struct file *f, uint32_t ref,
-		struct symres_sym *sym);
-void recent_put(struct recent *r, const struct file *f, uint32_t ref,
-		const struct symres_sym *sym);
+void asked_free(struct asked *a);
 
 /* --- debugfile.c --- */
 
@@ -272,7 +313,7 @@ int debugfile_find(struct file *f, const struct symres *s);
 /* --- cache.c --- */
 
 int cache_load(struct file *f, struct symres *s);
-bool cache_save(struct file *f, struct symres *s);
+void cache_save(struct file *f, struct symres *s);
 
 /* --- minidebug.c --- */
 
@@ -287,7 +328,8 @@ int text_demangle(struct text *name);
 struct kernel;
 
 /* A path that was asked for and the file behind it. */
-struct place {
+struct symres_place {
+	uint32_t number;	/* in the session, the first is 1 */
 	char *path;
 	struct file *file;	/* NULL: none, see miss and err */
 	enum symres_miss miss;
@@ -299,23 +341,48 @@ struct symres {
 	char *root;		/* NULL: none */
 	char *cache_dir;	/* NULL: indexes are not kept */
 	bool perf, demangle;
-	struct recent *recent;	/* NULL: not within a batch */
-	uint64_t batch;
+	uint64_t max_bytes;	/* 0: no limit */
+	struct asked *asked;
+	uint64_t round;		/* of questions */
 	char *kallsyms;
 	struct input_pool pool;
-	struct file *files;
-	void *places;		/* tsearch tree of struct place */
+	struct file **file;
+	uint32_t files, file_room;
+	struct symres_place **place;
+	uint32_t places, place_room;
+	void *by_path;		/* tsearch tree of them */
 	struct kernel *kernel;
 	struct text name;
+	struct range_list spare; /* for the next index, while many are made */
 };
 
 int sym_start(struct symres_sym *sym);
-int sym_miss(struct symres_sym *sym, enum symres_miss miss, int err);
-int place_open(struct symres *s, struct place *pl, const char *path,
+
+static inline int sym_miss(struct symres_sym *sym, enum symres_miss miss,
+			   int err)
+{
+	sym->name = NULL;
+	sym->miss = miss;
+	sym->err = err;
+	return 0;
+}
+
+/* 1, or a miss: an index that lies costs its answer only. */
+static inline int symbol_holds(struct symres_sym *sym, uint64_t addr)
+{
+	sym->offset = addr - sym->addr;
+	if (addr >= sym->addr &&
+	    (!sym->sym_size || sym->offset < sym->sym_size))
+		return 1;
+	sym->offset = 0;
+	return sym_miss(sym, SYMRES_MISS_NO_SYMBOL, 0);
+}
+
+int place_open(struct symres *s, struct symres_place *pl, const char *path,
 	       const char *dir, bool dir_is_real);
-int place_memory(struct symres *s, struct place *pl, unsigned char *mem,
+int place_memory(struct symres *s, struct symres_place *pl, unsigned char *mem,
 		 size_t size);
-int place_name(struct symres *s, struct place *pl, uint64_t at, bool is_offset,
+int place_name(struct symres *s, struct symres_place *pl, uint64_t at, bool is_offset,
 	       struct symres_sym *sym);
 char *path_join(const char *a, const char *b, const char *c);
 bool path_is_file(const char *path);

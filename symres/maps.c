@@ -22,7 +22,7 @@ struct mapping {
 	dev_t dev;
 	ino_t ino;
 	char *raw;		/* path as the kernel shows it */
-	struct place place;	/* its path is what to show */
+	struct symres_place place;	/* its path is what to show */
 	bool opened;
 };
 

@@ -101,17 +101,20 @@ static void print_json(const char *path, uint64_t addr, int ret,
 	puts("}");
 }
 
+/* @name: NULL: none is known. */
+void print_name(const struct format *format, const char *name, uint64_t offset)
+{
+	fputs_unlocked(name ? name : "??", stdout);
+	if (name && format->offset)
+		printf("+0x%" PRIx64, offset);
+	putc_unlocked('\n', stdout);
+}
+
 void print_answer(const struct format *format, const char *path, uint64_t addr,
 		  int ret, const struct symres_sym *sym)
 {
-	if (format->json) {
+	if (format->json)
 		print_json(path, addr, ret, sym);
-	} else if (ret <= 0) {
-		fputs_unlocked("??\n", stdout);
-	} else {
-		fputs_unlocked(sym->name, stdout);
-		if (format->offset)
-			printf("+0x%" PRIx64, sym->offset);
-		putchar_unlocked('\n');
-	}
+	else
+		print_name(format, ret > 0 ? sym->name : NULL, sym->offset);
 }

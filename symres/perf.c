@@ -28,28 +28,34 @@ static int compare(const void *va, const void *vb)
 	return a->ref < b->ref ? -1 : a->ref > b->ref;
 }
 
+/* Of those that begin together, the first and its equals in rank compete. */
+static void mark_rivals(struct range_list *l)
+{
+	struct range *first = NULL;
+
+	for (size_t i = 0; i < l->n; i++) {
+		struct range *r = &l->v[i];
+
+		if (!first || r->start != first->start) {
+			first = r;
+		} else if (r->rank == first->rank) {
+			first->rival = true;
+			r->rival = true;
+		}
+	}
+}
+
 /* Leaves one symbol of those that begin together. */
-static void choose(struct range_list *l, name_key_fn key, void *arg)
+static void choose(struct range_list *l)
 {
 	size_t out = 0;
 
 	for (size_t i = 0, j; i < l->n; i = j) {
 		struct range best = l->v[i];
-		uint32_t most = 0;
 
-		for (j = i + 1; j < l->n && l->v[j].start == best.start; j++) {
-			uint32_t k;
-
-			if (l->v[j].rank != l->v[i].rank)
-				continue;
-			if (j == i + 1)
-				most = key(arg, &l->v[i]);
-			k = key(arg, &l->v[j]);
-			if (k > most) {
-				most = k;
+		for (j = i + 1; j < l->n && l->v[j].start == best.start; j++)
+			if (l->v[j].rival && l->v[j].key > best.key)
 				best = l->v[j];
-			}
-		}
 		l->v[out++] = best;
 	}
 	l->n = out;
@@ -77,23 +83,39 @@ static void extend(struct range_list *l, const struct range_list *stubs)
 	}
 }
 
+/* Both are in order, and stay so; a stub comes before what begins with it. */
+static int merge(struct range_list *l, const struct range_list *stubs)
+{
+	size_t a = l->n, b = stubs->n, to = a + b;
+	int ret = range_reserve(l, b);
+
+	if (ret)
+		return ret;
+	l->n = to;
+	while (b)
+		l->v[--to] = a && l->v[a - 1].start >= stubs->v[b - 1].start ?
+			     l->v[--a] : stubs->v[--b];
+	return 0;
+}
+
 /* Uses up the content of both lists. */
 int perf_to_index(struct range_list *l, struct range_list *stubs,
-		  struct index *ix, name_key_fn key, void *arg)
+		  struct index *ix, weigh_fn weigh, void *arg)
 {
 	size_t out = 0;
 	int ret = range_sort(l, compare);
 
 	if (ret)
 		return ret;
-	choose(l, key, arg);
+	mark_rivals(l);
+	ret = weigh(arg, l);
+	if (ret)
+		return ret;
+	choose(l);
 	extend(l, stubs);
-	for (size_t i = 0; i < stubs->n && !ret; i++) {
-		stubs->v[i].rank = UINT8_MAX;
-		ret = range_push(l, &stubs->v[i]);
-	}
-	if (!ret && stubs->n)
-		ret = range_sort(l, compare);
+	ret = range_sort(stubs, compare);
+	if (!ret)
+		ret = merge(l, stubs);
 	if (ret || !l->n)
 		return ret;
 	for (size_t i = 0; i < l->n; i++)

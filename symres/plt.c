@@ -126,19 +126,37 @@ static bool jumps_through(const struct elf *elf, const unsigned char *p,
 	return true;
 }
 
-static int push(struct plt *plt, const struct plt_slot *slot)
+static int grow(void *array, size_t room, size_t size)
 {
-	if (plt->n == plt->room) {
-		size_t room = plt->room ? plt->room * 2 : 64;
-		struct plt_slot *v = reallocarray(plt->v, room, sizeof(*v));
+	void **v = array, *bigger = reallocarray(*v, room, size);
 
-		if (!v)
+	if (!bigger)
+		return -ENOMEM;
+	*v = bigger;
+	return 0;
+}
+
+static int push(struct plt *plt, const struct plt_slot *slot, uint64_t target)
+{
+	size_t room = plt->room ? plt->room * 2 : 64;
+
+	if (plt->n == plt->room) {
+		if (grow(&plt->v, room, sizeof(*plt->v)) ||
+		    grow(&plt->target, room, sizeof(*plt->target)))
 			return -ENOMEM;
-		plt->v = v;
 		plt->room = room;
 	}
-	plt->v[plt->n++] = *slot;
+	plt->v[plt->n] = *slot;
+	plt->target[plt->n++] = target;
 	return 0;
+}
+
+void plt_free(struct plt *plt, bool mapped)
+{
+	if (!mapped)
+		free(plt->v);
+	free(plt->target);
+	*plt = (struct plt) { 0 };
 }
 
 /* Linkers leave the size out in static programs; perf then takes 16. */
@@ -179,10 +197,9 @@ static int read_stubs(struct plt *plt, const struct elf *elf,
 		if (slot) {
 			stub.kind = slot->sym ? PLT_DYNSYM : PLT_IRELATIVE;
 			stub.sym = slot->sym;
-			stub.target = slot->sym ? 0 : slot->resolver;
 		}
 		if (slot || perf)
-			ret = push(plt, &stub);
+			ret = push(plt, &stub, slot ? slot->resolver : 0);
 	}
 	free(buf);
 	return ret == -ENOMEM ? ret : 0;
@@ -212,7 +229,7 @@ static int read_perf(struct plt *plt, const struct elf *elf,
 			.size = sh[2] ? sh[0]->sh_size : step,
 		};
 
-		ret = push(plt, &all);
+		ret = push(plt, &all, 0);
 	}
 	if (!ret && !sh[2])
 		ret = read_stubs(plt, elf, sh[0], slots, head ? step : 0, true);
@@ -256,7 +273,7 @@ int plt_read(struct plt *plt, const struct elf *elf, uint32_t ndynsym,
 				.kind = PLT_SECTION,
 			};
 
-			ret = push(plt, &all);
+			ret = push(plt, &all, 0);
 		}
 		if (!ret)
 			ret = read_stubs(plt, elf, sh, &slots, 0, false);

@@ -13,19 +13,34 @@
 
 #include "internal.h"
 
+int range_reserve(struct range_list *l, size_t more)
+{
+	size_t room = l->n + more > 2 * l->room ? l->n + more : 2 * l->room;
+	struct range *v;
+
+	if (l->room - l->n >= more)
+		return 0;
+	v = reallocarray(l->v, room, sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	l->v = v;
+	l->room = room;
+	return 0;
+}
+
 int range_push(struct range_list *l, const struct range *r)
 {
-	if (l->n == l->room) {
-		size_t room = l->room ? l->room * 2 : 256;
-		struct range *v = reallocarray(l->v, room, sizeof(*v));
+	int ret = range_reserve(l, 1);
 
-		if (!v)
-			return -ENOMEM;
-		l->v = v;
-		l->room = room;
-	}
-	l->v[l->n++] = *r;
-	return 0;
+	if (!ret)
+		l->v[l->n++] = *r;
+	return ret;
+}
+
+void range_list_free(struct range_list *l)
+{
+	free(l->v);
+	*l = (struct range_list) { 0 };
 }
 
 /* Outer before inner, worse before better. */
@@ -73,12 +88,14 @@ int compare_names(const char *a, const char *b)
  * What a name is worth in one number: fewer leading underscores, then its
  * length, then no second name of a system call.
  */
-uint32_t name_key(const char *name)
+uint32_t name_key(const char *name, size_t len)
 {
-	size_t under = underscores(name), len = strlen(name);
-	bool twin = !strncmp(name, "SyS", 3) || !strncmp(name, "compat_SyS", 10);
+	size_t under = 0;
+	bool twin = (*name == 'S' && !strncmp(name, "SyS", 3)) ||
+		    (*name == 'c' && !strncmp(name, "compat_SyS", 10));
 
-	under = under < UINT8_MAX ? under : UINT8_MAX;
+	while (under < UINT8_MAX && name[under] == '_')
+		under++;
 	return (uint32_t)((UINT8_MAX - under) << 24 | len << 1 | !twin);
 }
 
@@ -86,6 +103,29 @@ static bool equal(const struct range *a, const struct range *b)
 {
 	return a->start == b->start && a->layer == b->layer &&
 	       (a->layer == LAYER_SIZELESS || a->end == b->end);
+}
+
+static bool compete(const struct range *a, const struct range *b)
+{
+	return a->layer != LAYER_BOUND && a->rank == b->rank &&
+	       a->exact_only == b->exact_only;
+}
+
+/* Of equal ranges the last and those of its rank compete. */
+static void mark_rivals(struct range_list *l)
+{
+	struct range *last = NULL;
+
+	for (size_t i = l->n; i-- > 0; ) {
+		struct range *r = &l->v[i];
+
+		if (!last || !equal(r, last)) {
+			last = r;
+		} else if (compete(r, last)) {
+			last->rival = true;
+			r->rival = true;
+		}
+	}
 }
 
 /* Leave one range of each that differ in their names only. */
@@ -99,9 +139,8 @@ static void choose_aliases(struct range_list *l, better_fn better, void *arg)
 		for (j = i; j + 1 < l->n && equal(&l->v[i], &l->v[j + 1]); j++)
 			;
 		best = l->v[j];
-		for (size_t k = j; k-- > i && best.layer != LAYER_BOUND; )
-			if (l->v[k].rank == best.rank &&
-			    l->v[k].exact_only == best.exact_only &&
+		for (size_t k = j; k-- > i; )
+			if (compete(&l->v[k], &best) &&
 			    better(arg, &l->v[k], &best) > 0)
 				best = l->v[k];
 		l->v[out++] = best;
@@ -184,6 +223,21 @@ static int advance(struct sweep *sw, uint64_t to)
 	}
 }
 
+static bool is_open(const struct sweep *sw)
+{
+	for (int layer = LAYER_BOUND + 1; layer < LAYERS; layer++)
+		if (sw->depth[layer])
+			return true;
+	return false;
+}
+
+/* It knows its end, and the next begins there or later. */
+static bool lies_alone(const struct range_list *l, size_t i)
+{
+	return l->v[i].own_end && i + 1 < l->n &&
+	       l->v[i + 1].start >= l->v[i].end;
+}
+
 static int sweep_all(struct sweep *sw, struct range_list *l)
 {
 	int ret = 0;
@@ -193,9 +247,16 @@ static int sweep_all(struct sweep *sw, struct range_list *l)
 
 		if (r->layer == LAYER_BOUND || r->start >= r->end)
 			continue;
-		ret = advance(sw, r->start);
-		if (ret)
-			break;
+		if (is_open(sw)) {
+			ret = advance(sw, r->start);
+			if (ret)
+				break;
+		}
+		/* As most do: nothing is open, and nothing stays so. */
+		if (lies_alone(l, i) && !is_open(sw)) {
+			ret = index_add(sw->ix, r->start, r->ref);
+			continue;
+		}
 		sw->stack[r->layer][sw->depth[r->layer]++] = *r;
 		ret = index_add(sw->ix, r->start, current(sw));
 	}
@@ -227,14 +288,18 @@ out:
 }
 
 /* Uses up the list's content. */
-int ranges_to_index(struct range_list *l, struct index *ix, better_fn better,
-		    void *arg)
+int ranges_to_index(struct range_list *l, struct index *ix, weigh_fn weigh,
+		    better_fn better, void *arg)
 {
 	int ret;
 
 	if (!l->n)
 		return 0;
 	ret = range_sort(l, compare);
+	if (ret)
+		return ret;
+	mark_rivals(l);
+	ret = weigh(arg, l);
 	if (ret)
 		return ret;
 	choose_aliases(l, better, arg);

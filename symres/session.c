@@ -53,8 +53,8 @@ const char *symres_source_str(enum symres_source source)
 
 static int compare_places(const void *a, const void *b)
 {
-	return strcmp(((const struct place *)a)->path,
-		      ((const struct place *)b)->path);
+	return strcmp(((const struct symres_place *)a)->path,
+		      ((const struct symres_place *)b)->path);
 }
 
 int symres_open(struct symres **out, const struct symres_opts *opts)
@@ -104,7 +104,7 @@ int symres_open(struct symres **out, const struct symres_opts *opts)
 
 static void place_free(void *node)
 {
-	free(((struct place *)node)->path);
+	free(((struct symres_place *)node)->path);
 	free(node);
 }
 
@@ -112,16 +112,15 @@ void symres_close(struct symres *s)
 {
 	if (!s)
 		return;
-	tdestroy(s->places, place_free);
-	while (s->files) {
-		struct file *next = s->files->next;
-
-		file_free(s->files);
-		s->files = next;
-	}
+	tdestroy(s->by_path, place_free);
+	for (uint32_t i = 0; i < s->files; i++)
+		file_free(s->file[i]);
+	free(s->file);
+	free(s->place);
+	asked_free(s->asked);
+	range_list_free(&s->spare);
 	kernel_free(s->kernel);
 	free(s->debug_dirs);
-	free(s->recent);
 	free(s->root);
 	free(s->cache_dir);
 	free(s->kallsyms);
@@ -158,19 +157,34 @@ int sym_start(struct symres_sym *sym)
 	return 0;
 }
 
-int sym_miss(struct symres_sym *sym, enum symres_miss miss, int err)
+/* Room for one more pointer in an array that never shrinks. */
+static int array_grow(void *array, uint32_t n, uint32_t *room)
 {
-	sym->name = NULL;
-	sym->miss = miss;
-	sym->err = err;
+	void **v = array, *bigger;
+
+	if (n < *room)
+		return 0;
+	bigger = n > INT32_MAX / 2 ? NULL :
+		 reallocarray(*v, n ? n * 2 : 16, sizeof(void *));
+	if (!bigger)
+		return -ENOMEM;
+	*v = bigger;
+	*room = n ? n * 2 : 16;
 	return 0;
 }
 
-static void session_add(struct symres *s, struct place *pl, struct file *f)
+/* Takes over @f. */
+static int session_add(struct symres *s, struct symres_place *pl,
+		       struct file *f)
 {
-	f->next = s->files;
-	s->files = f;
+	if (array_grow(&s->file, s->files, &s->file_room)) {
+		file_free(f);
+		return -ENOMEM;
+	}
+	f->number = s->files;
+	s->file[s->files++] = f;
 	pl->file = f;
+	return 0;
 }
 
 /*
@@ -178,7 +192,7 @@ static void session_add(struct symres *s, struct place *pl, struct file *f)
  * what it is, not by its name. 0, or -ENOMEM; a file that cannot be read makes
  * the place a miss.
  */
-int place_open(struct symres *s, struct place *pl, const char *path,
+int place_open(struct symres *s, struct symres_place *pl, const char *path,
 	       const char *dir, bool dir_is_real)
 {
 	struct file *f = calloc(1, sizeof(*f));
@@ -195,10 +209,10 @@ int place_open(struct symres *s, struct place *pl, const char *path,
 		file_free(f);
 		return ret == -ENOMEM ? ret : 0;
 	}
-	for (struct file *old = s->files; old; old = old->next)
-		if (input_same(&old->in, &f->in)) {
+	for (uint32_t i = 0; i < s->files; i++)
+		if (input_same(&s->file[i]->in, &f->in)) {
 			file_free(f);
-			pl->file = old;
+			pl->file = s->file[i];
 			return 0;
 		}
 	f->dir = strdup(dir);
@@ -208,12 +222,11 @@ int place_open(struct symres *s, struct place *pl, const char *path,
 		return -ENOMEM;
 	}
 	file_load(f);
-	session_add(s, pl, f);
-	return 0;
+	return session_add(s, pl, f);
 }
 
 /* The same for an image in memory, which it takes over. */
-int place_memory(struct symres *s, struct place *pl, unsigned char *mem,
+int place_memory(struct symres *s, struct symres_place *pl, unsigned char *mem,
 		 size_t size)
 {
 	struct file *f = calloc(1, sizeof(*f));
@@ -226,11 +239,10 @@ int place_memory(struct symres *s, struct place *pl, unsigned char *mem,
 	f->debug_in.fd = -1;
 	f->mini_in.fd = -1;
 	file_load(f);
-	session_add(s, pl, f);
-	return 0;
+	return session_add(s, pl, f);
 }
 
-static int place_fill(struct symres *s, struct place *pl)
+static int place_fill(struct symres *s, struct symres_place *pl)
 {
 	const char *slash;
 	char *path, *dir;
@@ -260,14 +272,17 @@ static int place_fill(struct symres *s, struct place *pl)
 }
 
 /* The place of a path, opened at its first use. */
-static int place_get(struct symres *s, const char *path, struct place **out)
+int symres_place(struct symres *s, const char *path, struct symres_place **out)
 {
-	struct place key = { .path = (char *)path }, *pl;
-	void *node = tfind(&key, &s->places, compare_places);
+	struct symres_place key = { .path = (char *)path }, *pl;
+	void *node;
 	int ret;
 
+	if (!s || !path || !out)
+		return -EINVAL;
+	node = tfind(&key, &s->by_path, compare_places);
 	if (node) {
-		*out = *(struct place **)node;
+		*out = *(struct symres_place **)node;
 		return 0;
 	}
 	pl = calloc(1, sizeof(*pl));
@@ -275,18 +290,22 @@ static int place_get(struct symres *s, const char *path, struct place **out)
 		return -ENOMEM;
 	pl->path = strdup(path);
 	ret = pl->path ? place_fill(s, pl) : -ENOMEM;
-	if (!ret && !tsearch(pl, &s->places, compare_places))
+	if (!ret)
+		ret = array_grow(&s->place, s->places, &s->place_room);
+	if (!ret && !tsearch(pl, &s->by_path, compare_places))
 		ret = -ENOMEM;
 	if (ret) {
 		place_free(pl);
 		return ret;
 	}
+	s->place[s->places++] = pl;
+	pl->number = s->places;
 	*out = pl;
 	return 0;
 }
 
 /* Names an address, or an offset, of a place's file. */
-int place_name(struct symres *s, struct place *pl, uint64_t at, bool is_offset,
+int place_name(struct symres *s, struct symres_place *pl, uint64_t at, bool is_offset,
 	       struct symres_sym *sym)
 {
 	struct file *f = pl->file;
@@ -302,13 +321,14 @@ int place_name(struct symres *s, struct place *pl, uint64_t at, bool is_offset,
 		sym->build_id_len = f->build_id_len;
 	}
 	mapped = is_offset ? elf_offset_to_addr(&f->elf, at, &addr) :
-			     elf_loads(&f->elf, addr);
+			     file_loads(f, addr);
 	sym->module_addr = mapped ? addr : 0;
 	if (f->miss)
 		return sym_miss(sym, f->miss, f->err);
 	if (!mapped)
 		return sym_miss(sym, SYMRES_MISS_UNMAPPED, 0);
 	ret = file_index(f, s);
+	range_list_free(&s->spare);
 	if (ret)
 		return ret;
 	sym->flags |= f->flags;
@@ -320,22 +340,22 @@ int place_name(struct symres *s, struct place *pl, uint64_t at, bool is_offset,
 int symres_lookup_file(struct symres *s, const char *path, uint64_t vaddr,
 		       struct symres_sym *sym)
 {
-	struct place *pl;
-	int ret = s && path ? sym_start(sym) : -EINVAL;
+	struct symres_place *pl;
+	int ret = sym_start(sym);
 
 	if (!ret)
-		ret = place_get(s, path, &pl);
+		ret = symres_place(s, path, &pl);
 	return ret ? ret : place_name(s, pl, vaddr, false, sym);
 }
 
 int symres_lookup_offset(struct symres *s, const char *path, uint64_t offset,
 			 struct symres_sym *sym)
 {
-	struct place *pl;
-	int ret = s && path ? sym_start(sym) : -EINVAL;
+	struct symres_place *pl;
+	int ret = sym_start(sym);
 
 	if (!ret)
-		ret = place_get(s, path, &pl);
+		ret = symres_place(s, path, &pl);
 	return ret ? ret : place_name(s, pl, offset, true, sym);
 }
 
@@ -371,7 +391,7 @@ static bool is_anonymous(const char *path)
  * what is now at the path needs a build-id to be believed.
  */
 static int place_of_map(struct symres *s, const struct symres_map *map,
-			struct place **out, bool *deleted)
+			struct symres_place **out, bool *deleted)
 {
 	static const char mark[] = " (deleted)";
 	size_t len = strlen(map->path), n = sizeof(mark) - 1;
@@ -381,9 +401,9 @@ static int place_of_map(struct symres *s, const struct symres_map *map,
 	*deleted = len > n && !strcmp(map->path + len - n, mark) &&
 		   !path_is_file(map->path);
 	if (!*deleted)
-		return place_get(s, map->path, out);
+		return symres_place(s, map->path, out);
 	path = strndup(map->path, len - n);
-	ret = path ? place_get(s, path, out) : -ENOMEM;
+	ret = path ? symres_place(s, path, out) : -ENOMEM;
 	free(path);
 	return ret;
 }
@@ -391,7 +411,7 @@ static int place_of_map(struct symres *s, const struct symres_map *map,
 int symres_lookup_map(struct symres *s, const struct symres_map *map,
 		      uint64_t pc, struct symres_sym *sym)
 {
-	struct place *pl;
+	struct symres_place *pl;
 	bool deleted, sure, vdso;
 	int ret;
 
@@ -424,14 +444,14 @@ int symres_lookup_map(struct symres *s, const struct symres_map *map,
 
 int symres_build_id(struct symres *s, const char *path, unsigned char *id)
 {
-	struct place *pl;
+	struct symres_place *pl;
 	int ret;
 
 	if (!s || !path || !id)
 		return -EINVAL;
 	if (!strcmp(path, "[kernel]"))
 		return read_kernel_build_id(id);
-	ret = place_get(s, path, &pl);
+	ret = symres_place(s, path, &pl);
 	if (ret)
 		return ret;
 	if (!pl->file)

@@ -9,27 +9,60 @@
 
 #include "internal.h"
 
-enum { DIGIT = 11, DIGITS = 1 << DIGIT };
-
-struct pair {
-	uint32_t key, at;
-};
+/* Short lists are not worth big tables. */
+enum { BITS = 11, BITS_OF_FEW = 7, FEW = 1 << BITS, VERY_FEW = 24 };
 
 static void by_digit(const struct pair *from, struct pair *to, size_t n,
-		     int shift)
+		     int shift, int bits)
 {
-	size_t place[DIGITS] = { 0 }, sum = 0;
+	uint32_t place[1 << BITS], sum = 0;
+	uint32_t digits = 1u << bits, mask = digits - 1;
 
+	memset(place, 0, digits * sizeof(*place));
 	for (size_t i = 0; i < n; i++)
-		place[from[i].key >> shift & (DIGITS - 1)]++;
-	for (size_t d = 0; d < DIGITS; d++) {
-		size_t here = place[d];
+		place[from[i].key >> shift & mask]++;
+	for (uint32_t d = 0; d < digits; d++) {
+		uint32_t here = place[d];
 
 		place[d] = sum;
 		sum += here;
 	}
 	for (size_t i = 0; i < n; i++)
-		to[place[from[i].key >> shift & (DIGITS - 1)]++] = from[i];
+		to[place[from[i].key >> shift & mask]++] = from[i];
+}
+
+static void insert(struct pair *v, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		struct pair p = v[i];
+		size_t at = i;
+
+		for (; at && v[at - 1].key > p.key; at--)
+			v[at] = v[at - 1];
+		v[at] = p;
+	}
+}
+
+/* Sorts by key, those of equal key as they were; in @v or in @spare. */
+struct pair *pair_sort(struct pair *v, struct pair *spare, size_t n)
+{
+	int bits = n < FEW ? BITS_OF_FEW : BITS;
+	uint32_t any = 0;
+
+	if (n <= VERY_FEW) {
+		insert(v, n);
+		return v;
+	}
+	for (size_t i = 0; i < n; i++)
+		any |= v[i].key;
+	for (int shift = 0; shift < 32 && any >> shift; shift += bits) {
+		struct pair *t = v;
+
+		by_digit(v, spare, n, shift, bits);
+		v = spare;
+		spare = t;
+	}
+	return v;
 }
 
 /* Puts v[order[i].at] at place i for every i, along the cycles. */
@@ -51,11 +84,28 @@ static void permute(struct range *v, struct pair *order, size_t n)
 	}
 }
 
+/* Seldom do more than a handful begin together. */
+static void sort_few(struct range *v, size_t n, range_compare_fn compare)
+{
+	if (n > VERY_FEW) {
+		qsort(v, n, sizeof(*v), compare);
+		return;
+	}
+	for (size_t i = 1; i < n; i++) {
+		struct range r = v[i];
+		size_t at = i;
+
+		for (; at && compare(&v[at - 1], &r) > 0; at--)
+			v[at] = v[at - 1];
+		v[at] = r;
+	}
+}
+
 /* @compare: by start first; it decides among those that begin together. */
 int range_sort(struct range_list *l, range_compare_fn compare)
 {
 	uint64_t low = UINT64_MAX, high = 0;
-	struct pair *a, *b, *swap;
+	struct pair *a, *order;
 
 	for (size_t i = 0; i < l->n; i++) {
 		low = l->v[i].start < low ? l->v[i].start : low;
@@ -69,26 +119,17 @@ int range_sort(struct range_list *l, range_compare_fn compare)
 	a = reallocarray(NULL, l->n, 2 * sizeof(*a));
 	if (!a)
 		return -ENOMEM;
-	b = a + l->n;
 	for (size_t i = 0; i < l->n; i++)
 		a[i] = (struct pair) {
 			(uint32_t)(l->v[i].start - low), (uint32_t)i,
 		};
-	swap = a;
-	for (int shift = 0; shift < 32 && (high - low) >> shift; shift += DIGIT) {
-		struct pair *t = a;
-
-		by_digit(a, b, l->n, shift);
-		a = b;
-		b = t;
-	}
-	permute(l->v, a, l->n);
-	free(swap);
+	order = pair_sort(a, a + l->n, l->n);
+	permute(l->v, order, l->n);
+	free(a);
 	for (size_t i = 0, j; i < l->n; i = j) {
 		for (j = i + 1; j < l->n && l->v[j].start == l->v[i].start; j++)
 			;
-		if (j > i + 1)
-			qsort(&l->v[i], j - i, sizeof(*l->v), compare);
+		sort_few(&l->v[i], j - i, compare);
 	}
 	return 0;
 }

@@ -235,3 +235,31 @@ int strings_get(struct strings *str, uint64_t at, struct text *out)
 		*ver = 0;
 	return 0;
 }
+
+/*
+ * The name at @at and its length, out of a stretch of names that are asked for
+ * in order, the last of all at @last. NULL: it has to be read by itself.
+ */
+const char *strings_stretch(struct strings *str, struct stretch *st,
+			    uint64_t at, uint64_t last, size_t *len)
+{
+	const char *from, *nul;
+	uint64_t end = last + 256 < str->size ? last + 256 : str->size;
+
+	for (int reads = 0; ; reads++) {
+		if (at >= st->at && at - st->at < st->len) {
+			from = st->buf + (at - st->at);
+			nul = memchr(from, 0, st->len - (at - st->at));
+			if (nul) {
+				*len = (size_t)(nul - from);
+				return from;
+			}
+		}
+		if (at >= end || reads)
+			return NULL;
+		st->at = at;
+		st->len = end - at < st->room ? (size_t)(end - at) : st->room;
+		if (input_read(str->in, str->off + at, st->buf, st->len))
+			st->len = 0;
+	}
+}

@@ -503,6 +503,96 @@ static void test_misuse(void)
 	report("wrong calls are refused");
 }
 
+/* Asked together, in an order of no order: the answers of single look-ups. */
+static void test_asked(const struct symres_opts *opts, const char *name)
+{
+	static const char *const files[] = {
+		"nest.so", "sizeless.so", "p_ibt", "ver.so", "mini.so",
+		"nowhere", "many.so", "p_irel", "gap.so", "nest.s",
+	};
+	enum { FILES = sizeof(files) / sizeof(*files), ASKED = 30000 };
+	struct symres_place *place[FILES];
+	struct symres *s = NULL, *single = NULL;
+	uint32_t r = 1, from = 1, rounds = 0;
+	long named = 0;
+
+	CHECK(!symres_open(&s, opts) && !symres_open(&single, opts));
+	for (int i = 0; i < FILES && !bad_line; i++)
+		CHECK(!symres_place(s, files[i], &place[i]));
+	for (int i = 0; i < ASKED && !bad_line; rounds++) {
+		const struct symres_answer *is;
+		uint64_t addr;
+		int ret = 1, n = i;
+
+		for (; n < ASKED && ret == 1; n++) {
+			r = r * 1664525 + 1013904223;
+			/* Early addresses are asked often. */
+			ret = symres_ask(s, place[r >> 8 & 7 ? (r >> 8) % FILES : 6],
+					 0x1000 + (r >> 16) % (n % 7 ? 600 : 40000));
+			CHECK(ret == 0 || ret == 1);
+		}
+		for (; i < n && !bad_line; i++) {
+			struct symres_sym sym = { .size = sizeof(sym) };
+			uint32_t at;
+			int want;
+
+			from = from * 1664525 + 1013904223;
+			at = from >> 8 & 7 ? (from >> 8) % FILES : 6;
+			is = symres_answer(s, &addr);
+			CHECK(is && addr == 0x1000 + (from >> 16) %
+			      (uint32_t)(i % 7 ? 600 : 40000));
+			if (bad_line)
+				break;
+			want = symres_lookup_file(single, files[at], addr, &sym);
+			CHECK(want == (is->name != NULL));
+			CHECK(is->miss == sym.miss && is->flags == sym.flags &&
+			      is->err == sym.err);
+			if (want <= 0 || bad_line)
+				continue;
+			named++;
+			CHECK(!strcmp(is->name, sym.name));
+			CHECK(is->addr == sym.addr && is->kind == sym.kind &&
+			      is->sym_size == sym.sym_size &&
+			      is->source == sym.source);
+		}
+		CHECK(i == n);
+	}
+	CHECK(rounds > 1 && named > ASKED / 20);
+	symres_close(s);
+	symres_close(single);
+	report(name);
+}
+
+static void test_asking(void)
+{
+	struct symres_opts perf = {
+		.size = sizeof(perf), .policy = SYMRES_POLICY_PERF,
+		.demangle = 1, .cache_dir = "asked_store",
+	};
+	const struct symres_answer *is;
+	struct symres *s = session();
+	struct symres_place *place;
+	uint64_t addr;
+
+	test_asked(NULL, "many asked at once");
+	test_asked(&perf, "many asked at once: perf's rules, demangled, kept");
+	CHECK(!symres_answer(s, &addr));
+	CHECK(!symres_place(s, "nest.so", &place));
+	CHECK(symres_ask(s, place, 0x1010) == 1);
+	CHECK(symres_ask(s, place, 0x103f) == 1);
+	is = symres_answer(s, &addr);
+	CHECK(is && !strcmp(is->name, "in1") && addr == 0x1010);
+	CHECK(symres_ask(s, place, 0x1000) == -EBUSY);
+	is = symres_answer(s, &addr);
+	CHECK(is && !is->name && is->miss == SYMRES_MISS_NO_SYMBOL);
+	CHECK(!symres_answer(s, &addr));
+	CHECK(symres_ask(s, place, 0x1000) == 1);
+	is = symres_answer(s, &addr);
+	CHECK(is && !strcmp(is->name, "outer"));
+	symres_close(s);
+	report("answers are taken before more is asked");
+}
+
 int main(void)
 {
 	test_recorded();
@@ -514,6 +604,7 @@ int main(void)
 	test_one_file();
 	test_many_files();
 	test_sources();
+	test_asking();
 	test_kernel();
 	test_hidden();
 	test_misuse();

@@ -25,26 +25,39 @@ print(len(set(t[:3])) if len(t) == 4 and '+0x' in t[0] else t)")"
 	done
 done
 equal "one for each file and policy" 22 "$(kept here/store)"
-equal "nothing but finished ones" "" "$(find here/store -name '*.??????' | grep -v '\.1$')"
+equal "nothing but finished ones" "" "$(find here/store -name '*.??????' | grep -v '\.2$')"
 equal "for the user alone" "700 600" \
 	"$(stat -c %a here/store) $(stat -c %a here/store/* | sort -u)"
 
 # It is really used: an index whose values were exchanged, checksum and all,
 # answers otherwise. And every doubt makes it anew.
 cat > index.py <<'P'
-import struct, sys, zlib
-HEAD = '<8sIIIIQ3Q3Q' + 'QII' * 4 + 'QIIIIII64s'
+import struct, sys
+HEAD = '<8sIIQQII3Q3Q' + 'QII' * 4 + 'QIIIIII64s'
 def load(path):
     d = bytearray(open(path, 'rb').read())
     return d, list(struct.unpack_from(HEAD, d))
 def seal(d):
-    struct.pack_into('<I', d, 16, 0)
-    struct.pack_into('<I', d, 16, zlib.crc32(bytes(d)))
+    struct.pack_into('<Q', d, 16, 0)
+    head = struct.calcsize(HEAD)
+    mask, s = 2**64 - 1, [0] * 4
+    tail = bytes(d[len(d) // 8 * 8:]).ljust(8, b'\0')
+    for part in (d[:head], d[head:len(d) // 8 * 8], tail):
+        v = struct.unpack('<%dQ' % (len(part) // 8), part)
+        for i, w in enumerate(v):
+            k = i % 4 if i < len(v) // 4 * 4 else 0
+            s[k] = (s[k] ^ w) * 0x9e3779b97f4a7c15 & mask
+    total = len(d) - head
+    for w in s:
+        total = (total ^ w) * 0xd6e8feb86659fd93 & mask
+        total ^= total >> 32
+    struct.pack_into('<Q', d, 16, total)
 def values(d):
     h = struct.unpack_from(HEAD, d)
-    nchunk, n, nplt = h[-6], h[-5], h[-4]
+    narrow, nchunk, n, nplt = h[6], h[-6], h[-5], h[-4]
     pad = (n * 4 + 7) // 8 * 8
-    return struct.calcsize(HEAD) + nchunk * 16 + nplt * 32 + pad, n
+    return (struct.calcsize(HEAD) + nchunk * 16 + nplt * 32 + pad,
+            '<%d%s' % (n, 'H' if narrow else 'I'))
 P
 fresh() {
 	rm -rf one
@@ -56,11 +69,11 @@ cat > swap.py <<'P'
 import sys, struct
 from index import *
 d, h = load(sys.argv[1])
-at, n = values(d)
-v = list(struct.unpack_from('<%dI' % n, d, at))
-names = sorted(set(v) - {0xffffffff})
+at, form = values(d)
+v = list(struct.unpack_from(form, d, at))
+names = sorted(set(v) - {0xffff, 0xffffffff})
 a, b = names[0], names[1]
-struct.pack_into('<%dI' % n, d, at, *[b if x == a else a if x == b else x for x in v])
+struct.pack_into(form, d, at, *[b if x == a else a if x == b else x for x in v])
 if sys.argv[2:] != ['unsealed']:
     seal(d)
 open(sys.argv[1], 'wb').write(d)

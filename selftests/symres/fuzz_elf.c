@@ -52,6 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	look(f, &s, 0);
 	look(f, &s, UINT64_MAX);
+	range_list_free(&s.spare);
 	free(s.name.s);
 	file_free(f);
 	return 0;

@@ -110,12 +110,3 @@ if [ "$(id -u)" = 0 ]; then
 else
 	skip "a container's file" "not run as root"
 fi
-
-# Recorded mappings, and what else needs the library: see api.c.
-cc_args=(-std=gnu11 -Wall -Wextra -Werror -O1 -I"$tmp/symres-src/include")
-gcc "${cc_args[@]}" -o api "$here/api.c" "$tmp/symres-src/build/libsymres.so" \
-	-Wl,-rpath,"$tmp/symres-src/build"
-rm -f spin
-gcc -O1 -o spin ic.c
-gcc -O1 -o spin_other oh.c
-relay api.c < <(./api 2>&1)

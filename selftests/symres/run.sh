@@ -137,7 +137,7 @@ symres=$tmp/symres-src/build/symres
 }
 mkdir "$tmp/fx"
 cd "$tmp/fx" || exit 1
-for part in symbols debugfiles mappings kernel command batch policies cache package sanitized; do
+for part in symbols debugfiles mappings kernel command batch policies cache library package sanitized; do
 	echo "# $part"
 	# shellcheck source=/dev/null
 	. "$here/$part.sh"

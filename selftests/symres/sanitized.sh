@@ -63,8 +63,8 @@ for turn in range(25):
         d = bytearray(d)
         for _ in range(rnd.choice((1, 4, 40))):
             # Anywhere but in what says which file it is for.
-            at = rnd.choice((rnd.randrange(80, 160), rnd.randrange(160, 190),
-                             rnd.randrange(256, len(d))))
+            at = rnd.choice((rnd.randrange(32, 40), rnd.randrange(88, 176),
+                             rnd.randrange(248, len(d))))
             d[at] = rnd.choice((0, 1, 0xff, rnd.randrange(256)))
         seal(d)
         os.unlink('sealed/' + f)
@@ -90,7 +90,8 @@ equal "sanitized: a process, no complaint" "" \
 	"$(grep -e Sanitizer -e 'runtime error' out)"
 
 # Different handles in different threads.
-lib_src=("$src"/{session,file,debugfile,elf,symtab,plt,ranges,index,input,maps,kernel,perf,minidebug,demangle,cache,sort,recent}.c)
+mapfile -t lib_src < <(make -s --no-print-directory -C "$src" list-sources |
+	sed "s|^|$src/|")
 libs="-lelf -lz -llzma -liberty"
 # shellcheck disable=SC2086
 must "builds with the thread sanitizer" clang -std=gnu11 -D_GNU_SOURCE -O1 -g -fsanitize=thread \

@@ -171,15 +171,53 @@ int symres_lookup_file(struct symres *s, const char *path, uint64_t vaddr,
 int symres_lookup_offset(struct symres *s, const char *path, uint64_t offset,
 			 struct symres_sym *sym);
 
+/* A path of the session and what is behind it; it lives as long. */
+struct symres_place;
+
 /*
- * symres_batch_begin() - many look-ups follow at once
+ * symres_place() - the place of a path
+ * @path: as for symres_lookup_file()
  *
- * Until symres_batch_end() a file is checked for changes at its first look-up
- * only, and answers may be remembered. Call it again, without ending, for the
- * files to be checked again. Returns 0, -EINVAL or -ENOMEM.
+ * Opens it, so that many questions about it need not compare paths. Whatever is
+ * wrong with the file is told by the answers. Returns 0, -EINVAL or -ENOMEM.
  */
-int symres_batch_begin(struct symres *s);
-void symres_batch_end(struct symres *s);
+int symres_place(struct symres *s, const char *path, struct symres_place **out);
+
+/*
+ * symres_ask() - ask for one of many addresses
+ * @s: the session; not NULL
+ * @place: from this session; not NULL
+ * @vaddr: address as in the file's symbol table
+ *
+ * Ask for many and then take all their answers: what has to be read of a file
+ * is then read at once. A file is checked for changes at its first question
+ * after answers were taken.
+ * Returns 1; 0 if this one was taken but no more can be before the answers are;
+ * -EBUSY if not all answers were taken, or -ENOMEM.
+ */
+int symres_ask(struct symres *s, struct symres_place *place, uint64_t vaddr);
+
+/* The members are those of struct symres_sym. */
+struct symres_answer {
+	const char *name;	/* NULL: a miss */
+	uint64_t addr;
+	uint64_t sym_size;
+	uint32_t flags;
+	uint8_t source;
+	uint8_t kind;
+	uint8_t miss;
+	int err;
+};
+
+/*
+ * symres_answer() - the next answer, in the order of the questions
+ * @s: the session; not NULL
+ * @vaddr: what was asked; not NULL
+ *
+ * Returns the answer, valid until the next call with that handle, or NULL when
+ * all are taken.
+ */
+const struct symres_answer *symres_answer(struct symres *s, uint64_t *vaddr);
 
 /* A mapping as it was recorded, in a PERF_RECORD_MMAP2 for example. Nothing in
  * /proc is consulted, so the process may long be gone. */

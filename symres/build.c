@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* From the tables of a file to its index: which of several names is given. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+/* The two names that are compared. */
+struct name_pair {
+	struct file *f;
+	bool shown;		/* names count as they are shown */
+	struct text a, b;
+};
+
+static int name_of(struct file *f, const struct range *r, struct text *name)
+{
+	struct symtab *t = file_table(f, r->ref);
+
+	/* A stub has no rival: its name is not asked for here. */
+	if (!t || r->ref >= f->plt_first)
+		return -ENOENT;
+	return strings_get(&t->str, r->name, name);
+}
+
+static int better_name(void *arg, const struct range *a, const struct range *b)
+{
+	struct name_pair *p = arg;
+	int ret;
+
+	if (a->key >> 1 != b->key >> 1)
+		return a->key > b->key ? 1 : -1;
+	if (name_of(p->f, a, &p->a) || name_of(p->f, b, &p->b))
+		return -1;
+	ret = strcmp(p->a.s, p->b.s);
+	/* The same name in two tables. */
+	return ret ? ret : (a->ref < b->ref ? 1 : -1);
+}
+
+/* What the stored name of a symbol is worth; 0: it has none. */
+static uint32_t stored_worth(struct name_pair *p, const struct range *r)
+{
+	return name_of(p->f, r, &p->a) ? 0 : name_key(p->a.s, strlen(p->a.s));
+}
+
+/* The same of the name that is shown, where that counts. */
+static uint32_t shown_worth(struct name_pair *p, const struct range *r)
+{
+	if (name_of(p->f, r, &p->a) || text_demangle(&p->a))
+		return 0;
+	return name_key(p->a.s, strlen(p->a.s));
+}
+
+enum { STRETCH = 64 << 10, AHEAD = 8, SPARE = 64 << 10 };
+
+/* Names of one table, in the order of the table. */
+static void weigh_sorted(struct name_pair *p, struct range_list *l,
+			 const struct pair *v, size_t n, struct stretch *st)
+{
+	struct symtab *t = file_table(p->f, l->v[v[0].at].ref);
+
+	st->len = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct range *r = &l->v[v[i].at];
+		const char *name = NULL;
+		size_t len;
+
+		/* The list is long, and this is not its order. */
+		if (i + AHEAD < n)
+			__builtin_prefetch(&l->v[v[i + AHEAD].at], 1);
+		if (!p->shown)
+			name = strings_stretch(&t->str, st, r->name,
+					       v[n - 1].key, &len);
+		/* Version text, if it is to go, is cut in a copy. */
+		if (name && len && (t->str.keep_version ||
+				    !memchr(name, '@', len)))
+			r->key = name_key(name, len);
+		else
+			r->key = p->shown ? shown_worth(p, r) :
+					    stored_worth(p, r);
+	}
+}
+
+/* Rivals begin together but are called alike seldom, so their names are far
+ * apart: they are read in the order of the tables. */
+static int weigh(void *arg, struct range_list *l)
+{
+	struct name_pair *p = arg;
+	struct stretch st = { .room = STRETCH };
+	struct pair *v, *sorted;
+	size_t n = 0, k;
+
+	for (size_t i = 0; i < l->n; i++)
+		n += l->v[i].rival;
+	if (!n)
+		return 0;
+	v = reallocarray(NULL, n, 2 * sizeof(*v));
+	st.buf = malloc(st.room);
+	for (unsigned int t = 0; t < p->f->ntab && v && st.buf; t++) {
+		const struct symtab *tab = &p->f->tab[t];
+
+		k = 0;
+		for (size_t i = 0; i < l->n; i++)
+			if (l->v[i].rival && l->v[i].ref >= tab->first &&
+			    l->v[i].ref - tab->first < tab->count)
+				v[k++] = (struct pair) {
+					l->v[i].name, (uint32_t)i,
+				};
+		sorted = pair_sort(v, v + n, k);
+		if (k)
+			weigh_sorted(p, l, sorted, k, &st);
+	}
+	k = v && st.buf;
+	free(v);
+	free(st.buf);
+	return k ? 0 : -ENOMEM;
+}
+
+/* Stubs without a name of their own: by the function that is resolved there. */
+struct resolver {
+	uint64_t addr;
+	struct range best;	/* empty: none yet */
+	bool ifunc;		/* it is known as one */
+};
+
+static int compare_resolvers(const void *va, const void *vb)
+{
+	const struct resolver *a = va, *b = vb;
+
+	return a->addr < b->addr ? -1 : a->addr > b->addr;
+}
+
+static bool is_ifunc(struct file *f, uint32_t ref)
+{
+	struct symtab *t = file_table(f, ref);
+	GElf_Sym sym;
+
+	return t && !symtab_read(t, ref - t->first, 1, &sym) &&
+	       GELF_ST_TYPE(sym.st_info) == STT_GNU_IFUNC;
+}
+
+/* perf names it as it would name the resolver; the rest of us want the IFUNC. */
+static void resolver_offer(struct file *f, bool perf, struct resolver *to,
+			   const struct range *r, struct name_pair *names)
+{
+	bool ifunc = is_ifunc(f, r->ref);
+	bool first = to->best.end == 0;
+	uint32_t a, b;
+
+	if (!perf && !ifunc)
+		return;
+	to->ifunc |= ifunc;
+	if (!first && to->best.rank > r->rank)
+		return;
+	if (!first && to->best.rank == r->rank) {
+		a = stored_worth(names, &to->best);
+		b = stored_worth(names, r);
+		if (a > b || (a == b && to->best.ref < r->ref))
+			return;
+	}
+	to->best = *r;
+	to->best.end = 1;
+}
+
+static int name_resolvers(struct file *f, bool perf, const struct range_list *l,
+			  struct name_pair *names)
+{
+	struct resolver *v, *hit;
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->plt.n; i++)
+		n += f->plt.v[i].kind == PLT_IRELATIVE;
+	if (!n)
+		return 0;
+	v = calloc(n, sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	n = 0;
+	for (size_t i = 0; i < f->plt.n; i++)
+		if (f->plt.v[i].kind == PLT_IRELATIVE)
+			v[n++].addr = f->plt.target[i];
+	qsort(v, n, sizeof(*v), compare_resolvers);
+	for (size_t i = 1, last = 0; i <= n; i++)
+		if (i == n)
+			n = last + 1;
+		else if (v[i].addr != v[last].addr)
+			v[++last] = v[i];
+	for (size_t i = 0; i < l->n; i++) {
+		struct resolver key = { .addr = l->v[i].start };
+
+		hit = bsearch(&key, v, n, sizeof(*v), compare_resolvers);
+		if (hit)
+			resolver_offer(f, perf, hit, &l->v[i], names);
+	}
+	for (size_t i = 0; i < f->plt.n; i++) {
+		struct plt_slot *stub = &f->plt.v[i];
+		struct resolver key = { .addr = f->plt.target[i] };
+
+		if (stub->kind != PLT_IRELATIVE)
+			continue;
+		hit = bsearch(&key, v, n, sizeof(*v), compare_resolvers);
+		if (hit && hit->ifunc) {
+			stub->sym = hit->best.ref;
+			continue;
+		}
+		/* perf counts it all the same; its place it knows. */
+		stub->kind = PLT_UNKNOWN;
+	}
+	free(v);
+	return 0;
+}
+
+static int collect_plt(struct file *f, bool perf, struct range_list *l)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < f->plt.n && !ret; i++) {
+		uint64_t end = f->plt.v[i].addr + f->plt.v[i].size;
+		struct range r = {
+			.start = f->plt.v[i].addr,
+			.end = end,
+			.ref = f->plt_first + (uint32_t)i,
+			.layer = LAYER_UNTYPED,
+			.rank = UINT8_MAX,
+			.own_end = true,
+		};
+
+		if (end > r.start && (perf || f->plt.v[i].kind != PLT_UNKNOWN))
+			ret = range_push(l, &r);
+	}
+	return ret;
+}
+
+/* Reads every table once. 0, or -ENOMEM. */
+int index_build(struct file *f, struct symres *s)
+{
+	struct name_pair names = { .f = f, .shown = s->perf && s->demangle };
+	struct range_list l = s->spare, stubs = { 0 };
+	int ret = file_find_tables(f, s->perf);
+
+	for (unsigned int i = 0; i < f->ntab && !ret; i++) {
+		strings_cache(&f->tab[i].str);
+		ret = symbols_collect(&f->tab[i], s->perf, &l);
+	}
+	if (!ret)
+		ret = plt_read(&f->plt, &f->elf, f->dynsym ? f->dynsym->count : 0,
+			       s->perf);
+	if (!ret)
+		ret = name_resolvers(f, s->perf, &l, &names);
+	if (!ret)
+		ret = collect_plt(f, s->perf, s->perf ? &stubs : &l);
+	if (!ret && !l.n && !stubs.n)
+		f->miss = SYMRES_MISS_NO_SYMBOLS;
+	if (!ret && s->perf)
+		ret = perf_to_index(&l, &stubs, &f->index, weigh, &names);
+	else if (!ret)
+		ret = ranges_to_index(&l, &f->index, weigh, better_name,
+				      &names);
+	for (unsigned int i = 0; i < f->ntab; i++)
+		strings_uncache(&f->tab[i].str);
+	free(names.a.s);
+	free(names.b.s);
+	free(stubs.v);
+	/* The next file can have the room, unless it is much. */
+	l.n = 0;
+	if (l.room > SPARE)
+		range_list_free(&l);
+	s->spare = l;
+	return ret;
+}
