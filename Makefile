@@ -45,10 +45,15 @@ demo:
 	$(MAKE) ctl
 	selftests/vm/demo.sh
 
-check:
+check: check-needs
+	$(MAKE) -C selftests run_tests
+
+check-all: check-needs
+	$(MAKE) -C selftests run_tests ARGS=-a
+
+check-needs:
 	selftests/install-packages check
 	$(MAKE) ctl
-	$(MAKE) -C selftests run_tests
 
 # SYMBENCH names the folder of the fixture's generator and of the harness
 bench-symres: symres
@@ -68,11 +73,12 @@ help:
 	@echo 'make symres     the symbolizer alone: library and command'
 	@echo 'make install    PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)'
 	@echo 'make demo       build, boot a kernel in a VM, record a compiler at work, report'
-	@echo 'make check      every test, on this machine and in VMs'
+	@echo 'make check      every test, on this machine and in VMs of the main kernels'
+	@echo 'make check-all  the same with VMs of all kernels'
 	@echo 'make bench-symres SYMBENCH=DIR   symres beside other symbolizers'
 	@echo 'make clean'
 	@echo
 	@echo 'V=1 shows the commands. demo and check install the Debian packages they need;'
 	@echo 'kernels for the VMs are kept in /var/cache/lockheld (LOCKHELD_CACHE).'
 
-.PHONY: all module ctl symres install demo check bench-symres clean help
+.PHONY: all module ctl symres install demo check check-all check-needs bench-symres clean help

@@ -82,6 +82,61 @@ sums "the sum of good tests" 0 "1 passed, 0 failed, 1 skipped" good
 sums "the sum with a bad one" 1 "2 passed, 1 failed, 2 skipped" good bad good
 sums "one that takes too long" 1 "1 passed, 1 failed, 1 skipped" good slow
 sums "one that is not there" 1 "1 passed, 1 failed, 1 skipped" good absent
+
+# Kernels: what gets, builds and boots them is replaced, since what is tested is
+# which of them are asked for, and that one of them failing does not matter to
+# the others
+mkdir "$tmp/selftests/vm"
+cat > "$tmp/selftests/vm/kernel" <<'TEST'
+#!/bin/sh
+[ "$1" != broken ]
+TEST
+cat > "$tmp/selftests/vm/build-modules" <<'TEST'
+#!/bin/sh
+TEST
+cat > "$tmp/selftests/vm/run" <<'TEST'
+#!/bin/bash
+while [ "$1" != -- ]; do
+	export KERNEL=$1
+	shift
+done
+shift
+exec "$@"
+TEST
+cat > "$tmp/selftests/kernel" <<'TEST'
+#!/bin/sh
+echo "1..1"; echo "ok 1"; echo "$KERNEL: $TEST_DIVISOR" >>"${0%/*}/seen"
+TEST
+chmod +x "$tmp/selftests/vm/"* "$tmp/selftests/kernel"
+
+# on_kernels NAME STATUS LAST-LINE SEEN LIST ARGUMENT...
+on_kernels()
+{
+	local name=$1 wanted="$3|status $2${4:+|$4}" got
+
+	printf 'kernels check one two/4\nkernels more three/8 broken\n%s\n' "$5" \
+		> "$tmp/selftests/tests"
+	shift 5
+	: > "$tmp/selftests/seen"
+	got=$("$tmp/selftests/run_tests" "$@" </dev/null 2>&1 | tail -n 1
+	      echo "status ${PIPESTATUS[0]}"
+	      sort "$tmp/selftests/seen")
+	equal "$name" "$wanted" "$(paste -sd '|' <<< "$got")"
+}
+
+each='kernel kernels 9'
+on_kernels "the usual kernels" 0 "2 passed, 0 failed, 0 skipped" "one: 1|two: 4" "$each"
+on_kernels "all kernels, one of which cannot be built" 1 "3 passed, 1 failed, 0 skipped" \
+	"one: 1|three: 8|two: 4" "$each" -a
+on_kernels "one kernel of those that are not usual" 0 "1 passed, 0 failed, 0 skipped" \
+	"three: 8" "$each" -w three
+on_kernels "kernels by name are of their sets, too" 0 "1 passed, 0 failed, 0 skipped" \
+	"two: 4" "kernel two,three 9"
+on_kernels "here, as soon as a kernel is there" 0 "1 passed, 0 failed, 1 skipped" "" \
+	"good host+one 9"
+on_kernels "a kernel that is none" 1 \
+	"run_tests: kernel is to run on four, which is no kernel of the list" "" "kernel one,four 9"
+
 : > "$tmp/selftests/tests"
 got=$("$tmp/selftests/run_tests" </dev/null 2>&1)
 equal "an empty list is a failure" "1 0 passed, 0 failed, 0 skipped" "$? $(tail -n 1 <<< "$got")"

@@ -7,7 +7,7 @@
 . "$(dirname "$0")/lib.sh"
 
 # TICKS sets how many ticks are fired with each lock function
-: "${TICKS:=1600}"
+: "${TICKS:=$((1600 / ${TEST_DIVISOR:-1}))}"
 per_turn=20
 setup
 
