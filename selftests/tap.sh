@@ -65,7 +65,8 @@ cat > "$tmp/selftests/slow" <<'TEST'
 #!/bin/sh
 echo 1..1; sleep 20; echo ok 1
 TEST
-chmod +x "$tmp/selftests/"{good,bad,slow}
+cp "$tmp/selftests/good" "$tmp/selftests/also-good"
+chmod +x "$tmp/selftests/"{good,also-good,bad,slow}
 
 # sums NAME STATUS LAST-LINE TEST...: of a list of these tests
 sums()
@@ -73,13 +74,13 @@ sums()
 	local name=$1 status=$2 wanted=$3 got
 
 	shift 3
-	printf '%s host 2\n' "$@" > "$tmp/selftests/tests"
+	printf '%s host 4\n' "$@" > "$tmp/selftests/tests"
 	got=$("$tmp/selftests/run_tests" </dev/null 2>&1 | tail -n 1; echo "status ${PIPESTATUS[0]}")
 	equal "$name" "$wanted|status $status" "$(paste -sd '|' <<< "$got")"
 }
 
 sums "the sum of good tests" 0 "1 passed, 0 failed, 1 skipped" good
-sums "the sum with a bad one" 1 "2 passed, 1 failed, 2 skipped" good bad good
+sums "the sum with a bad one" 1 "2 passed, 1 failed, 2 skipped" good bad also-good
 sums "one that takes too long" 1 "1 passed, 1 failed, 1 skipped" good slow
 sums "one that is not there" 1 "1 passed, 1 failed, 1 skipped" good absent
 
