@@ -45,7 +45,8 @@ bool lh_stack_push(struct lh_stack *stack, const struct lh_entry *new)
 		entry = &stack->entry[n - 1];
 		if (entry->lock == new->lock && entry->mode == new->mode &&
 		    entry->context == new->context &&
-		    new->mode != LOCKHELD_MODE_READ) {
+		    new->mode != LOCKHELD_MODE_READ &&
+		    new->family != LOCKHELD_FAMILY_SEMAPHORE) {
 			WRITE_ONCE(entry->state, new->state);
 			return true;
 		}

@@ -62,7 +62,8 @@ struct lh_stack {
  * @new: the entry, copied
  *
  * A lock on top that is taken again for writing by the same context is one
- * acquisition seen twice (a lock function that calls another).
+ * acquisition seen twice (a lock function that calls another), unless it is a
+ * semaphore, which may count.
  *
  * Return: false if the stack is full.
  */

@@ -326,10 +326,13 @@ u8 lh_lock_term_family(const struct lockheld_insn *insn)
 /* Families that a term may speak of, or an error. */
 static int find_families(const struct lockheld_insn *insn)
 {
+	int families;
+
 	switch (insn->arg) {
 	case LOCKHELD_SPEC_ADDR:
-		return insn->family ? BIT(insn->family) :
-				      lh_lock_families(insn->imm, insn->imm2);
+		families = lh_lock_families(insn->imm, insn->imm2);
+		return families < 0 || !insn->family ? families :
+						       BIT(insn->family);
 	case LOCKHELD_SPEC_MMAP_LOCK:
 		return BIT(LOCKHELD_FAMILY_RWSEM);
 	case LOCKHELD_SPEC_SIGLOCK:
@@ -418,7 +421,7 @@ int lh_lock_resolve(struct lockheld_insn *insn, u32 *groups, const char **msg)
 	}
 	if (!families) {
 		*msg = "this lock has no readers";
-		return -EOPNOTSUPP;
+		return -EINVAL;
 	}
 	if (insn->op == LOCKHELD_OP_HELD_NS &&
 	    (families & (BIT(LOCKHELD_FAMILY_RCU) |
