@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* lockheld-ctl check: what the module can track on this kernel. */
 #include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
 
 #include "ctl.h"
 #include "json.h"
 #include "lockname.h"
 #include "nl.h"
+#include "query.h"
 
 static const char usage[] =
 	"usage: lockheld-ctl check [--json]\n\n"
@@ -15,24 +18,51 @@ static const char usage[] =
 	"  -h, --help  this text\n\n"
 	"Exit status 2 if nothing can be tracked.\n";
 
+static const char by_owner[] =
+	"\nA mutex, an rt-mutex or the writer of an rwsem that is given by its name or\n"
+	"address, or as mmap_lock:W, is known by its owner word: read at each sample,\n"
+	"nothing when locks are taken.\n";
+
+static const char *release(void)
+{
+	static struct utsname uts;
+
+	return uname(&uts) ? "?" : uts.release;
+}
+
+static int family_width(const struct lhnl_cap *caps, size_t n)
+{
+	size_t i, len, width = strlen("FAMILY");
+
+	for (i = 0; i < n; i++) {
+		len = strlen(lockname_family(caps[i].family));
+		width = len > width ? len : width;
+	}
+	return (int)width;
+}
+
 static void print_table(const struct lhnl_cap *caps, size_t n)
 {
+	int width = family_width(caps, n);
 	size_t i;
 
-	printf("lockheld %s, hooks by %s\n\n",
-	       n && caps[0].version ? caps[0].version : "?",
+	printf("lockheld %s on %s, hooks by %s\n\n",
+	       n && caps[0].version ? caps[0].version : "?", release(),
 	       n && caps[0].backend ? caps[0].backend : "?");
-	printf("%-10s%-6s%-11s%s\n", "FAMILY", "MODE", "MECHANISM", "COST");
+	printf("%-*s  %-4s  %-9s  %s\n", width, "FAMILY", "MODE", "MECHANISM",
+	       "COST, OR WHY NOT");
 	for (i = 0; i < n; i++) {
 		const char *what = caps[i].reason;
 
 		if (caps[i].mechanism != LOCKHELD_MECH_NONE)
 			what = lockname_cost(caps[i].mechanism);
-		printf("%-10s%-6s%-11s%s\n", lockname_family(caps[i].family),
+		printf("%-*s  %-4s  %-9s  %s\n", width,
+		       lockname_family(caps[i].family),
 		       lockname_mode(caps[i].mode),
 		       lockname_mechanism(caps[i].mechanism),
 		       what ? what : "not possible, the module does not say why");
 	}
+	fputs(by_owner, stdout);
 }
 
 static void print_json(const struct lhnl_cap *caps, size_t n)
@@ -43,6 +73,7 @@ static void print_json(const struct lhnl_cap *caps, size_t n)
 	json_open(&j, NULL, '{');
 	json_string(&j, "version",
 		    n && caps[0].version ? caps[0].version : "");
+	json_string(&j, "kernel", release());
 	json_open(&j, "locks", '[');
 	for (i = 0; i < n; i++) {
 		json_open(&j, NULL, '{');
@@ -54,7 +85,7 @@ static void print_json(const struct lhnl_cap *caps, size_t n)
 			json_string(&j, "backend", caps[i].backend);
 		if (caps[i].mechanism != LOCKHELD_MECH_NONE)
 			json_string(&j, "cost",
-				    lockname_cost(caps[i].mechanism));
+				    lockname_cost_class(caps[i].mechanism));
 		if (caps[i].reason)
 			json_string(&j, "reason", caps[i].reason);
 		json_close(&j, '}');
@@ -71,17 +102,12 @@ int cmd_check(int argc, char **argv)
 	int status;
 	size_t i, n;
 
-	status = ctl_json_option(argc, argv, usage, &json);
+	status = query_begin(argc, argv, usage, &json, &nl);
 	if (status >= 0)
 		return status;
-	status = lhnl_open(&nl);
-	if (!status)
-		status = lhnl_caps(nl, &caps, &n);
-	if (status) {
-		ctl_error(status, "%s", lhnl_error(nl));
-		lhnl_close(nl);
-		return status;
-	}
+	status = lhnl_caps(nl, &caps, &n);
+	if (status)
+		return query_end(nl, status);
 	if (json)
 		print_json(caps, n);
 	else
@@ -89,6 +115,6 @@ int cmd_check(int argc, char **argv)
 	for (i = 0; i < n; i++)
 		any |= caps[i].mechanism != LOCKHELD_MECH_NONE;
 	lhnl_caps_free(caps, n);
-	lhnl_close(nl);
+	query_end(nl, CTL_DONE);
 	return any ? CTL_DONE : CTL_IMPOSSIBLE;
 }

@@ -26,10 +26,6 @@ void ctl_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
  * that set opterr = 0 and begin their option string with ':'. CTL_USAGE. */
 int ctl_bad_option(int opt, char **argv);
 
-/* For verbs that know --json and --help only: the verb's exit status, or -1 to
- * go on. */
-int ctl_json_option(int argc, char **argv, const char *usage, bool *json);
-
 /* Allocation that ends the program with one line when memory is out. */
 void *ctl_realloc(void *p, size_t n, size_t size);
 void *ctl_zalloc(size_t size);

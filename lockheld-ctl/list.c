@@ -8,6 +8,7 @@
 #include "json.h"
 #include "lockname.h"
 #include "nl.h"
+#include "query.h"
 
 static const char usage[] =
 	"usage: lockheld-ctl list [--json]\n\n"
@@ -56,6 +57,8 @@ static void print_table(struct lhnl_filter *filters, size_t n)
 		printf("     %s%s\n", ctl_one_line(f->text),
 		       f->flags & LOCKHELD_FILTER_PERSIST ?
 		       "  (stays without its owner)" : "");
+		if (f->flags & LOCKHELD_FILTER_GONE)
+			puts("     passes nothing: its lock's module was unloaded");
 		for (k = 0; k < f->nr_terms; k++)
 			printf("     instruction %u: %s, mode %s, by %s: %s\n",
 			       f->terms[k].insn,
@@ -80,7 +83,7 @@ static void print_json_terms(struct json *j, const struct lhnl_filter *f)
 		json_string(j, "family", lockname_family(t->family));
 		json_string(j, "mode", lockname_mode(t->mode));
 		json_string(j, "mechanism", lockname_mechanism(t->mechanism));
-		json_string(j, "cost", lockname_cost(t->mechanism));
+		json_string(j, "cost", lockname_cost_class(t->mechanism));
 		json_close(j, '}');
 	}
 	json_close(j, ']');
@@ -102,6 +105,7 @@ static void print_json(const struct lhnl_filter *filters, size_t n)
 		json_string(&j, "filter", f->text);
 		json_bool(&j, "persistent",
 			  f->flags & LOCKHELD_FILTER_PERSIST);
+		json_bool(&j, "gone", f->flags & LOCKHELD_FILTER_GONE);
 		json_number(&j, "owner_pid", f->owner_pid);
 		json_string(&j, "owner_comm", comm);
 		json_number(&j, "events", f->nr_events);
@@ -123,23 +127,18 @@ int cmd_list(int argc, char **argv)
 	int status;
 	size_t n;
 
-	status = ctl_json_option(argc, argv, usage, &json);
+	status = query_begin(argc, argv, usage, &json, &nl);
 	if (status >= 0)
 		return status;
-	status = lhnl_open(&nl);
-	if (!status)
-		status = lhnl_filters(nl, 0, &filters, &n);
-	if (status) {
-		ctl_error(status, "%s", lhnl_error(nl));
-	} else {
-		if (json)
-			print_json(filters, n);
-		else if (n)
-			print_table(filters, n);
-		else
-			puts("no filters");
-		lhnl_filters_free(filters, n);
-	}
-	lhnl_close(nl);
-	return status;
+	status = lhnl_filters(nl, 0, &filters, &n);
+	if (status)
+		return query_end(nl, status);
+	if (json)
+		print_json(filters, n);
+	else if (n)
+		print_table(filters, n);
+	else
+		puts("no filters");
+	lhnl_filters_free(filters, n);
+	return query_end(nl, CTL_DONE);
 }

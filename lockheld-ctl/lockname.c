@@ -48,6 +48,13 @@ static const char *const costs[] = {
 	[LOCKHELD_MECH_TASK] = "read at each sample, nothing in read sections",
 };
 
+static const char *const cost_classes[] = {
+	[LOCKHELD_MECH_NONE] = "none",
+	[LOCKHELD_MECH_OWNER] = "sample",
+	[LOCKHELD_MECH_HOOK] = "lock",
+	[LOCKHELD_MECH_TASK] = "sample",
+};
+
 static const char *const contexts[] = {
 	[LOCKHELD_CTX_TASK] = "none",
 	[LOCKHELD_CTX_SOFTIRQ] = "soft",
@@ -93,6 +100,11 @@ const char *lockname_mechanism(unsigned int mechanism)
 const char *lockname_cost(unsigned int mechanism)
 {
 	return word(costs, COUNT(costs), mechanism);
+}
+
+const char *lockname_cost_class(unsigned int mechanism)
+{
+	return word(cost_classes, COUNT(cost_classes), mechanism);
 }
 
 const char *lockname_context(unsigned int context)

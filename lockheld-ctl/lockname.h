@@ -10,6 +10,8 @@ const char *lockname_family(unsigned int family);	/* "mutex" */
 const char *lockname_mode(unsigned int mode);		/* "any" "R" "W" */
 const char *lockname_mechanism(unsigned int mechanism);	/* "none" "owner" "hook" "task" */
 const char *lockname_cost(unsigned int mechanism);	/* a phrase */
+/* When it costs something: "sample" "lock", or "none" if it cannot be known. */
+const char *lockname_cost_class(unsigned int mechanism);
 const char *lockname_context(unsigned int context);	/* "none" "soft" "hard" "nmi" */
 
 /* Every word for a family, from 1; NULL behind the last one. */

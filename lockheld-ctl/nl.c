@@ -9,6 +9,8 @@
 #include <string.h>
 #include <linux/genetlink.h>
 #include <netlink/attr.h>
+#include <netlink/genl/genl.h>
+#include <netlink/msg.h>
 #include <netlink/netlink.h>
 
 #include "ctl.h"
@@ -279,6 +281,40 @@ int lhnl_filters(struct lhnl *nl, __u32 id, struct lhnl_filter **filters,
 	*filters = list.items;
 	*n = list.n;
 	return status;
+}
+
+struct notice {
+	bool come;
+	__u32 id;
+	char *module;
+};
+
+static int parse_notice(struct nl_msg *msg, void *arg)
+{
+	struct genlmsghdr *genl = nlmsg_data(nlmsg_hdr(msg));
+	struct nlattr *tb[LOCKHELD_A_MAX + 1];
+	struct notice *notice = arg;
+
+	if (notice->come || genl->cmd != LOCKHELD_CMD_FILTER_GONE ||
+	    parse_attrs(tb, genlmsg_attrdata(genl, 0),
+			genlmsg_attrlen(genl, 0)) ||
+	    !tb[LOCKHELD_A_FILTER_ID] || !tb[LOCKHELD_A_NAME])
+		return NL_SKIP;
+	notice->come = true;
+	notice->id = get_u32(tb, LOCKHELD_A_FILTER_ID);
+	notice->module = get_string(tb, LOCKHELD_A_NAME);
+	return NL_OK;
+}
+
+bool lhnl_notice(struct lhnl *nl, __u32 *id, char **module)
+{
+	struct notice notice = { 0 };
+
+	while (!notice.come && !nlsock_notice(nl, parse_notice, &notice))
+		;
+	*id = notice.id;
+	*module = notice.module;
+	return notice.come;
 }
 
 static int parse_stats(struct nlattr *attrs, int len, void *arg)

@@ -10,6 +10,7 @@
 #ifndef LOCKHELD_CTL_NL_H
 #define LOCKHELD_CTL_NL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <linux/lockheld.h>
 
@@ -75,6 +76,13 @@ int lhnl_filter_del(struct lhnl *nl, __u32 id);
 int lhnl_filters(struct lhnl *nl, __u32 id, struct lhnl_filter **filters,
 		 size_t *n);
 void lhnl_filters_free(struct lhnl_filter *filters, size_t n);
+
+/* Lets the module say when a filter's lock is gone. Returns a descriptor that
+ * can be read then, closed by lhnl_close(), or -1 if that is not possible. */
+int lhnl_watch(struct lhnl *nl);
+/* The next notice that has come: of filter @id, whose lock was in @module, which
+ * the caller frees. False if there is none. */
+bool lhnl_notice(struct lhnl *nl, __u32 *id, char **module);
 
 int lhnl_stats(struct lhnl *nl, struct lhnl_stat **stats, size_t *n);
 void lhnl_stats_free(struct lhnl_stat *stats, size_t n);

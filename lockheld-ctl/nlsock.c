@@ -33,6 +33,7 @@
 
 struct lhnl {
 	struct nl_sock *sock;
+	struct nl_sock *notices;	/* NULL until lhnl_watch() */
 	struct nl_cb *cb;
 	int family;
 	int error;		/* positive errno of the last request */
@@ -312,10 +313,34 @@ int lhnl_open(struct lhnl **out)
 	return CTL_DONE;
 }
 
+int lhnl_watch(struct lhnl *nl)
+{
+	int group = genl_ctrl_resolve_grp(nl->sock, LOCKHELD_GENL_NAME,
+					  LOCKHELD_GENL_NOTICES);
+
+	nl->notices = nl_socket_alloc();
+	if (!nl->notices)
+		exit(ctl_error(CTL_FAILED, "out of memory"));
+	nl_socket_disable_seq_check(nl->notices);
+	if (group < 0 || genl_connect(nl->notices) ||
+	    nl_socket_add_membership(nl->notices, group) ||
+	    nl_socket_set_nonblocking(nl->notices))
+		return -1;
+	return nl_socket_get_fd(nl->notices);
+}
+
+int nlsock_notice(struct lhnl *nl, nl_recvmsg_msg_cb_t parse, void *arg)
+{
+	nl_socket_modify_cb(nl->notices, NL_CB_VALID, NL_CB_CUSTOM, parse,
+			    arg);
+	return nl_recvmsgs_default(nl->notices);
+}
+
 void lhnl_close(struct lhnl *nl)
 {
 	if (!nl)
 		return;
+	nl_socket_free(nl->notices);
 	nl_socket_free(nl->sock);
 	nl_cb_put(nl->cb);
 	free(nl->extack);

@@ -25,6 +25,10 @@ int nlsock_request(struct lhnl *nl, struct nl_msg *msg,
 		   int (*parse)(struct nlattr *attrs, int len, void *arg),
 		   void *arg);
 
+/* Gives the next notice that has come, if any, to @parse. */
+int nlsock_notice(struct lhnl *nl,
+		  int (*parse)(struct nl_msg *msg, void *arg), void *arg);
+
 /* What a dump listed changed meanwhile. */
 bool nlsock_inconsistent(const struct lhnl *nl);
 /* The module's own words about the last request, or NULL. */

@@ -86,6 +86,7 @@ int recfilter_counts(struct recfilter *f, struct lhnl *nl)
 		return ctl_error(status, "the filter's counters are not known: %s",
 				 lhnl_error(nl));
 	if (n) {
+		f->gone = got->flags & LOCKHELD_FILTER_GONE;
 		f->counts.evaluated = got->evaluated;
 		f->counts.passed = got->passed;
 		f->counts.dropped = got->dropped;

@@ -18,6 +18,7 @@
  * @res: what it was compiled to; no instructions: the module has no part in it
  * @flags: LOCKHELD_FILTER_*
  * @id: of the filter in the module, once added
+ * @gone: its lock is gone with the module that it was in, once asked for
  * @counts: what the filter saw, once asked for
  */
 struct recfilter {
@@ -25,6 +26,7 @@ struct recfilter {
 	struct expr_result res;
 	uint32_t flags;
 	uint32_t id;
+	bool gone;
 	struct {
 		uint64_t evaluated, passed, dropped, uncertain;
 	} counts;

@@ -262,9 +262,14 @@ static int finish(struct recording *r, int error)
 	int status = CTL_DONE, ret;
 	size_t i;
 
-	for (i = 0; i < r->o->events.n; i++)
-		if (r->filters[i].res.n)
-			recfilter_counts(&r->filters[i], r->nl);
+	for (i = 0; i < r->o->events.n; i++) {
+		if (!r->filters[i].res.n)
+			continue;
+		recfilter_counts(&r->filters[i], r->nl);
+		if (r->filters[i].gone)
+			ctl_warn("'%s' passed nothing from some moment on: its lock's module was unloaded",
+				 r->filters[i].text);
+	}
 	ret = record_finish_file(r, &notes, error != 0);
 	if (error || ret)
 		status = record_write_failed(r, error ? error : ret, notes.samples);
@@ -282,6 +287,23 @@ static int finish(struct recording *r, int error)
 	return status;
 }
 
+/* A filter's lock has gone. */
+static void on_notice(void *arg)
+{
+	struct recording *r = arg;
+	uint32_t id;
+	char *module;
+	size_t i;
+
+	while (lhnl_notice(r->nl, &id, &module)) {
+		for (i = 0; i < r->o->events.n; i++)
+			if (r->filters[i].id == id)
+				ctl_warn("'%s' passes nothing from now on: module '%s', which its lock was in, was unloaded",
+					 r->filters[i].text, module);
+		free(module);
+	}
+}
+
 static int record(struct recording *r)
 {
 	int status, ret, rest;
@@ -290,6 +312,9 @@ static int record(struct recording *r)
 	r->recorder.rings = &r->rings;
 	r->recorder.work = &r->work;
 	r->recorder.system_wide = r->o->all;
+	r->recorder.notices = r->nl ? lhnl_watch(r->nl) : -1;
+	r->recorder.on_notice = on_notice;
+	r->recorder.arg = r;
 	status = record_create_file(r);
 	if (!status)
 		status = start(r);

@@ -231,17 +231,21 @@ static bool read_signals(int fd)
 	return end;
 }
 
-/* Ctrl-C, the command's end, the watched process's end, and the rings. */
+/* Ctrl-C or the command's end, the watched process's end, notices, the rings. */
+enum { POLL_SIGNALS, POLL_WATCHED, POLL_NOTICES, POLL_RINGS };
+
 static struct pollfd *make_polls(const struct recorder *r, size_t *n)
 {
-	struct pollfd *polls = ctl_zalloc((r->rings->n + 2) * sizeof(*polls));
+	struct pollfd *polls = ctl_zalloc((r->rings->n + POLL_RINGS) *
+					  sizeof(*polls));
 	size_t i;
 
-	polls[0].fd = make_signalfd();
-	polls[1].fd = r->watched;
+	polls[POLL_SIGNALS].fd = make_signalfd();
+	polls[POLL_WATCHED].fd = r->watched;
+	polls[POLL_NOTICES].fd = r->notices;
 	for (i = 0; i < r->rings->n; i++)
-		polls[i + 2].fd = r->rings->rings[i].fd;
-	*n = r->rings->n + 2;
+		polls[i + POLL_RINGS].fd = r->rings->rings[i].fd;
+	*n = r->rings->n + POLL_RINGS;
 	for (i = 0; i < *n; i++)
 		polls[i].events = POLLIN;
 	return polls;
@@ -255,12 +259,14 @@ static bool wait_for_more(struct recorder *r, struct pollfd *polls, size_t n)
 	if (poll(polls, n, IDLE_MS) < 0 && errno != EINTR)
 		return true;
 	/* an event whose task has ended would wake us for ever */
-	for (i = 2; i < n; i++)
+	for (i = POLL_RINGS; i < n; i++)
 		if (polls[i].revents & (POLLHUP | POLLERR))
 			polls[i].fd = -1;
+	if (polls[POLL_NOTICES].fd >= 0 && polls[POLL_NOTICES].revents)
+		r->on_notice(r->arg);
 	workload_poll(r->work);
-	return read_signals(polls[0].fd) || r->work->ended ||
-	       (polls[1].fd >= 0 && polls[1].revents);
+	return read_signals(polls[POLL_SIGNALS].fd) || r->work->ended ||
+	       (polls[POLL_WATCHED].fd >= 0 && polls[POLL_WATCHED].revents);
 }
 
 static void seal_sometimes(struct recorder *r, uint64_t *sealed)
@@ -290,7 +296,7 @@ int recorder_run(struct recorder *r)
 		drain(r, over || now_ms() - start > EXEC_MS);
 		seal_sometimes(r, &sealed);
 	}
-	close(polls[0].fd);
+	close(polls[POLL_SIGNALS].fd);
 	free(polls);
 	return r->error;
 }

@@ -22,6 +22,9 @@ struct recorder {
 	struct ringset *rings;
 	struct workload *work;
 	int watched;		/* pidfd of the process of -p; -1: none */
+	int notices;		/* calls on_notice when it can be read; -1: none */
+	void (*on_notice)(void *arg);
+	void *arg;
 	bool system_wide;
 	uint64_t samples;
 	uint64_t own;		/* samples of this program, left out */

@@ -6,6 +6,7 @@
 #include "ctl.h"
 #include "json.h"
 #include "nl.h"
+#include "query.h"
 
 static const char usage[] =
 	"usage: lockheld-ctl stats [--json]\n\n"
@@ -43,18 +44,13 @@ int cmd_stats(int argc, char **argv)
 	int status;
 	size_t n;
 
-	status = ctl_json_option(argc, argv, usage, &json);
+	status = query_begin(argc, argv, usage, &json, &nl);
 	if (status >= 0)
 		return status;
-	status = lhnl_open(&nl);
-	if (!status)
-		status = lhnl_stats(nl, &stats, &n);
-	if (status) {
-		ctl_error(status, "%s", lhnl_error(nl));
-	} else {
-		print_stats(stats, n, json);
-		lhnl_stats_free(stats, n);
-	}
-	lhnl_close(nl);
-	return status;
+	status = lhnl_stats(nl, &stats, &n);
+	if (status)
+		return query_end(nl, status);
+	print_stats(stats, n, json);
+	lhnl_stats_free(stats, n);
+	return query_end(nl, CTL_DONE);
 }

@@ -63,34 +63,6 @@ int ctl_bad_option(int opt, char **argv)
 			 argv[0], what, argv[optind - 1], argv[0]);
 }
 
-int ctl_json_option(int argc, char **argv, const char *usage, bool *json)
-{
-	static const struct option options[] = {
-		{ "json", no_argument, NULL, 'j' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 }
-	};
-	int opt;
-
-	opterr = 0;
-	while ((opt = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-		switch (opt) {
-		case 'j':
-			*json = true;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			return CTL_DONE;
-		default:
-			return ctl_bad_option(opt, argv);
-		}
-	}
-	if (optind < argc)
-		return ctl_error(CTL_USAGE, "%s: unexpected '%s'", argv[0],
-				 argv[optind]);
-	return -1;
-}
-
 static void *checked(void *p)
 {
 	if (p)
