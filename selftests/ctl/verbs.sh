@@ -86,14 +86,32 @@ fi
 
 "$ctl" check > "$tmp/check"
 equal "check succeeds" $? 0
-for family in mutex rwsem spinlock rwlock; do
-	equal "check knows $family" \
-		"$(grep -c "^$family .* W .* hook " "$tmp/check")" 1
-done
-equal "check --json has all modes" "$("$ctl" check --json | python3 -c '
+equal "check says which kernel this is" \
+	"$(grep -c "^lockheld .* on $(uname -r), hooks by" "$tmp/check")" 1
+"$ctl" check --json > "$tmp/json"
+equal "check --json has every kind of lock and its modes" "$(python3 -c '
 import json, sys
-print(sorted(l["family"] + l["mode"] for l in json.load(sys.stdin)["locks"]))')" \
-	"['mutexW', 'rwlockR', 'rwlockW', 'rwsemR', 'rwsemW', 'spinlockW']"
+print(*(l["family"] + l["mode"] for l in json.load(sys.stdin)["locks"]))' \
+	< "$tmp/json" | tr " " "\n" | sort | paste -sd " ")" \
+	"$(printf '%s\n' mutexW percpu-rwsem{R,W} raw-spinlockW \
+		rcu{R,W} rcu-trace{R,W} rt-mutexW rwlock{R,W} rwsem{R,W} \
+		semaphoreW spinlockW srcu{R,W} | sort | paste -sd " ")"
+equal "with a cost, or with a reason why not" "$(python3 -c '
+import json, sys
+cost = { "owner": "sample", "task": "sample", "hook": "lock" }
+for l in json.load(sys.stdin)["locks"]:
+    if l.get("cost") != cost.get(l["mechanism"]): print(l)
+    if (l["mechanism"] == "none") != bool(l.get("reason")): print(l)' \
+	< "$tmp/json")" ""
+equal "the table says the same" "$(awk '/^FAMILY/ { on = 1; next } !NF { on = 0 }
+	on { print $1, $2, $3 }' "$tmp/check" | sort)" "$(python3 -c '
+import json, sys
+for l in json.load(sys.stdin)["locks"]:
+    print(l["family"], l["mode"], l["mechanism"])' < "$tmp/json" | sort)"
+# possible FAMILY MODE
+possible() {
+	! grep -q "^$1  *$2  *none " "$tmp/check"
+}
 "$ctl" stats --json | python3 -m json.tool > "$tmp/stats"
 equal "stats --json is JSON" $? 0
 equal "stats shows the same counters" \
@@ -140,7 +158,7 @@ equal "the second one is gone" "$(grep -c '"filter":' "$tmp/out")" 1
 equal "and why is said" "$(grep -c 'has a filter already' "$tmp/err")" 1
 wait_until gone
 
-hold s bash -c '"$ctl" add-filter "lock_held(cgroup_mutex)" --fd $EVENTS &&
+hold s bash -c '"$ctl" add-filter "lock_held(mutex@cgroup_mutex)" --fd $EVENTS &&
 	"$ctl" list' > "$tmp/out" 2> "$tmp/err"
 equal "a lock by symbol is read by its owner" \
 	"$(grep -c 'mutex, .* by owner' "$tmp/out")" 1
@@ -197,8 +215,26 @@ expect 1 'has no perf event open' add-filter pid --pid $$
 expect 1 'descriptor 33 is not open' add-filter pid --fd 33
 expect 1 'not a perf event' add-filter pid --fd 1
 expect 1 'there is no filter 4000' del-filter 4000
-expect 2 'cgroup_mutex:R.*: .*readers' \
-	add-filter 'lock_held(cgroup_mutex:R)' --fd 1
+expect 2 "column 18: 'percpu-rwsem:R': .*inlined" \
+	add-filter 'pid || lock_held(percpu-rwsem:R)' --fd 1
+equal "what the module refuses is marked" "$(tail -n 1 "$tmp/out")" \
+	"$(printf '%19s^%s' '' '~~~~~~~~~~~~~')"
+# Where a mutex can be told by looking at it
+if hold s bash -c '"$ctl" add-filter "lock_held(cgroup_mutex)" --fd $EVENTS &&
+	"$ctl" list' 2> /dev/null | grep -q ' mutex, .* by owner'; then
+	expect 64 "'cgroup_mutex': .*readers" \
+		add-filter 'lock_held_read(cgroup_mutex)' --fd 1
+fi
+wait_until gone
+if possible raw-spinlock W; then
+	hold s bash -c '"$ctl" add-filter "lock_held(raw-spinlock)" --fd $EVENTS' \
+		> "$tmp/out" 2>&1
+	equal "raw spinlocks are a kind of their own here" $? 0
+else
+	expect 2 "'raw-spinlock': .*" \
+		add-filter 'lock_held(raw-spinlock)' --fd 1
+fi
+wait_until gone
 expect 1 'no lock at this address' \
 	add-filter 'lock_held(0xffffffffffffff00)' --fd 1
 expect 64 "did you mean 'cgroup_mutex'" \

@@ -21,6 +21,11 @@ until [ "$(wc -l < "$tmp/tids")" = 2 ]; do sleep 0.1; done
 { read -r tid1; read -r tid2; } < <(sort -n "$tmp/tids")
 
 exec 9> "$hm_dir/run"
+groups=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+# Until something is enabled perf's groups are not told apart
+echo +pids > "$groups/cgroup.subtree_control"
+mkdir -p "$groups/lockheld"
+cgroup=$(stat -c %i "$groups/lockheld")
 tick_start=$(awk '$3 == "hm_tick" { print "0x" $1 }' /proc/kallsyms)
 tick_end=$(awk '$4 == "[holdmod]" && $2 ~ /[tT]/ { print $1 }' /proc/kallsyms |
 	   sort | awk -v start="${tick_start#0x}" '
@@ -55,6 +60,20 @@ expect "irq != soft" "irq != soft" 'context != "soft"'
 expect "depth 0" "depth == 0 || depth == 0 && lock_held(rwsem)" 'depth == 0'
 expect "depth of two families" "lock_held(mutex) && depth >= 2" \
        'held ~ /mutex/ && depth >= 2'
+expect "cgroup by path" 'cgroup == "/lockheld"' "scenario == 79"
+expect "cgroup by number" "cgroup == $cgroup" "scenario == 79"
+expect "another cgroup" 'cgroup != "/lockheld" && lock_held(mutex)' \
+       "scenario != 79 && held ~ /mutex/"
+expect "no weight" "weight == 0 && weight1 == 0 && weight2 == 0 &&
+       weight3 == 0 && txn == 0" 1
+expect_none "a weight" "weight || weight1 || weight2 || weight3 || txn"
+expect "no access to memory" "mem_op == 0 && mem_lvl == 0 && mem_snoop == 0 &&
+       mem_remote == 0 && mem_lock == 0 && mem_dtlb == 0 && mem_blk == 0 &&
+       mem_hops == 0" 1
+expect_none "some access to memory" "mem_op == load || mem_lvl == l1 ||
+       mem_lock == locked || mem_dtlb & walk"
+expect "no data address, no page" "data_pgsz == 0 && phys_addr == 0" 1
+expect "the code's page" "code_pgsz == 4096 || code_pgsz == 2097152" 1
 expect "all of it" "!(cpu == 0 || lock_held(mutex)) && irq == none" \
        'cpu != 0 && held !~ /mutex/ && context == "task"'
 scene "all terms" "
@@ -66,6 +85,9 @@ scene "all terms" "
 	setpriv --reuid 1234 --regid 2345 --clear-groups \
 		bash -c \"echo 'scenario 77; tick 10; take mutex_lock mutex;' \
 			       'tick 10; drop mutex; tick 10' >&9\"
+	bash -c \"echo \\$\\$ > $groups/lockheld/cgroup.procs
+		hm 'scenario 79; tick 10; take mutex_lock mutex; tick 10
+		    drop mutex; tick 10'\"
 	cp /bin/bash '$tmp/holder'
 	'$tmp/holder' -c \"hm 'scenario 78; take mutex_lock mutex; tick 10
 			       drop mutex; tick 10'\""
@@ -93,6 +115,30 @@ scene "time" "
 	hm 'tick 10; take mutex_lock mutex; tick 10; drop mutex'"
 compared
 
+# How long a lock has been held
+expect "held long" "held_ns(mutex) > 200ms" "scenario == 82"
+expect "held shortly" "held_ns(mutex) > 0 && held_ns(mutex) <= 200ms" \
+       "scenario == 81 && held ~ /mutex/"
+expect "not held, so for no time" "held_ns(mutex) == 0" "held !~ /mutex/"
+expect "held long, by symbol" "held_ns(holdmod_mutex) > 200000us" \
+       "scenario == 82"
+expect "read for long" "held_ns(rwsem:R) >= 200ms" "scenario == 84"
+expect "read shortly" "lock_held(rwsem:R) && held_ns(rwsem:R) < 200ms" \
+       "scenario == 83 && held ~ /rwsem:R/"
+expect_none "written for long" "held_ns(rwsem:W) > 200ms"
+expect "written at all" "held_ns(rwsem:W)" "held ~ /rwsem:W/"
+expect "held since different times" "held_ns(mutex) > held_ns(rwsem)" \
+       "scenario == 82 || scenario == 81 && held ~ /mutex/"
+scene "held times" "
+	hm 'scenario 81; tick 5; take mutex_lock mutex; tick 5
+	    sleep 300000; scenario 82; tick 5; drop mutex
+	    scenario 81; tick 5; take mutex_lock mutex; tick 5; drop mutex
+	    scenario 83; tick 5; take down_read rwsem; tick 5; sleep 300000
+	    scenario 84; tick 5; drop rwsem; scenario 83; take down_write rwsem
+	    tick 5; drop rwsem; take down_read rwsem; tick 5; drop rwsem
+	    tick 5'"
+compared
+
 # A period that is longer: every tenth tick, and the filter sees only those
 "$LOCKHELD_CTL" record -a -e holdmod:tick -c 10 -o "$tmp/period.data" \
 	--filter 'period == 10 && lock_held(mutex)' -- bash -c \
@@ -108,6 +154,9 @@ equal "every tenth tick with the lock held" \
 	"$TEST_TOOLS/faults" 0x10000000 16 > "$tmp/out" 2>&1
 equal "page faults at addresses" "$("$TEST_TOOLS/samples" "$tmp/addr.data" |
 	tail -n 1)" "samples=8 lost=0"
+
+# Pages of data, and the ids of events
+part_of_this "$TEST_TOOLS/pages"
 
 # What the kernel's own filter of tracepoints takes, and what is left to the
 # module, in one expression: pages allocated with leave to reclaim (0x400) and
