@@ -160,7 +160,8 @@ static void add_lock(struct row *row, const struct lockheld_sample_lock *lock)
 {
 	if (lock->flags & LOCKHELD_LOCK_MATCHED)
 		row->matched++;
-	add_object(row, lock->addr);
+	if (lock->addr)
+		add_object(row, lock->addr);
 	if (!lock->held_ns)
 		return;
 	row->timed++;
@@ -207,7 +208,7 @@ static void add_to_row(struct aggregate *a, const struct row *key,
 	site = site_of(a, lock);
 	if (site)
 		list(a, &row->sites, site);
-	name = symbols_lock(a->symbols, lock->addr);
+	name = symbols_lock(a->symbols, lock->family, lock->addr);
 	if (name)
 		list(a, &row->locks, name);
 }
@@ -250,7 +251,7 @@ static void set_key(struct aggregate *a, struct row *key,
 	}
 	if (!lock)
 		return;
-	key->lock = symbols_lock(a->symbols, lock->addr);
+	key->lock = symbols_lock(a->symbols, lock->family, lock->addr);
 	key->addr = key->lock ? 0 : lock->addr;
 	key->family = lock->family;
 	key->mode = lock->mode;

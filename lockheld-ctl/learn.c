@@ -83,7 +83,8 @@ static void look_at_sample(struct learn *l, const struct perf_event_attr *attr,
 	}
 	n = sample_locks(&s, locks, &tail);
 	for (i = 0; i < n; i++) {
-		add(&l->locks, locks[i].addr);
+		if (locks[i].addr)
+			add(&l->locks, locks[i].addr);
 		if (locks[i].ip)
 			add(&l->kernel, locks[i].ip - 1);
 	}

@@ -132,6 +132,17 @@ static size_t name_width(const struct report *r, const struct aggregate *a)
 	return width < NAME_WIDTH_MAX ? width : NAME_WIDTH_MAX;
 }
 
+static size_t family_width(const struct report *r, const struct aggregate *a)
+{
+	size_t i, len, width = 8;
+
+	for (i = 0; i < shown_rows(r, a); i++) {
+		len = strlen(lockname_family(a->rows[i]->family));
+		width = len > width ? len : width;
+	}
+	return width;
+}
+
 static void put_held(struct page *p, const struct row *row)
 {
 	char *mean, *max;
@@ -162,7 +173,7 @@ static void put_most(struct page *p, const struct node *list)
 
 static void put_row(struct page *p, const struct report *r,
 		    const struct aggregate *a, const struct row *row,
-		    size_t width)
+		    size_t width, size_t families)
 {
 	char *name = row_name(r, a, row);
 
@@ -176,25 +187,28 @@ static void put_row(struct page *p, const struct report *r,
 			 base_name(row->symbol->module));
 		put_most(p, &row->locks);
 	} else if (row->family) {
-		page_put(p, "  %-8s  %-4s", lockname_family(row->family),
+		page_put(p, "  %-*s  %-4s", (int)families,
+			 lockname_family(row->family),
 			 lockname_mode(row->mode));
 		put_held(p, row);
-		page_put(p, "  ");
+		if (row->sites.children)
+			page_put(p, "  ");
 		put_most(p, &row->sites);
 	}
 	page_end(p);
 }
 
-static void put_table_head(struct page *p, const struct report *r, size_t width)
+static void put_table_head(struct page *p, const struct report *r, size_t width,
+			   size_t families)
 {
 	page_colour(p, "1");
 	if (r->sort == SORT_SYMBOL)
 		page_put(p, "%7s %9s  %-*s  %-20s  %s", "SHARE", "SAMPLES",
 			 (int)width, "SYMBOL", "MODULE", "LOCK HELD");
 	else
-		page_put(p, "%7s %9s  %-*s  %-8s  %-4s  %9s %9s  %s", "SHARE",
-			 "SAMPLES", (int)width, "LOCK", "TYPE", "MODE",
-			 "HELD MEAN", "MAX", "TAKEN IN");
+		page_put(p, "%7s %9s  %-*s  %-*s  %-4s  %9s %9s  %s", "SHARE",
+			 "SAMPLES", (int)width, "LOCK", (int)families, "TYPE",
+			 "MODE", "HELD MEAN", "MAX", "TAKEN IN");
 	page_colour(p, "0");
 	page_end(p);
 }
@@ -202,15 +216,16 @@ static void put_table_head(struct page *p, const struct report *r, size_t width)
 static void put_table(struct page *p, const struct report *r,
 		      const struct aggregate *a)
 {
-	size_t width = name_width(r, a), n = shown_rows(r, a), i;
+	size_t width = name_width(r, a), families = family_width(r, a);
+	size_t n = shown_rows(r, a), i;
 	uint64_t rest = 0;
 
-	put_table_head(p, r, width);
+	put_table_head(p, r, width, families);
 	for (i = 0; i < n; i++) {
 		if (i && aggregate_besides(a->rows[i]) &&
 		    !aggregate_besides(a->rows[i - 1]))
 			put_line(p, "held besides:");
-		put_row(p, r, a, a->rows[i], width);
+		put_row(p, r, a, a->rows[i], width, families);
 	}
 	for (i = n; i < a->nr_rows; i++)
 		rest += a->rows[i]->samples;

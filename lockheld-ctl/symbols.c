@@ -6,6 +6,7 @@
 #include <symres.h>
 
 #include "ctl.h"
+#include "lockname.h"
 #include "symbols.h"
 
 /* A label, with its place in the table of all labels. */
@@ -264,7 +265,8 @@ static const struct label *lock_label(struct symbols *s, const char *name,
 	return label;
 }
 
-const struct label *symbols_lock(struct symbols *s, uint64_t addr)
+const struct label *symbols_lock(struct symbols *s, unsigned int family,
+				 uint64_t addr)
 {
 	const struct note_symbol *note = notes_symbol(s->notes, addr);
 	const struct note_slab *slab = notes_slab(s->notes, addr);
@@ -272,6 +274,9 @@ const struct label *symbols_lock(struct symbols *s, uint64_t addr)
 	const struct label *label;
 	char *name;
 
+	/* There is but one RCU. */
+	if (!addr)
+		return make_label(s, lockname_family(family), "", true);
 	if (note)
 		return lock_label(s, note->name, note->offset, note->module);
 	if (slab) {

@@ -28,7 +28,9 @@ const struct label *symbols_kernel(struct symbols *s, uint64_t addr);
 const struct label *symbols_user(struct symbols *s, uint32_t pid,
 				 uint64_t addr, uint64_t time);
 /* A lock by its symbol ("cgroup_mutex", "table+0x40") or the slab cache of its
- * object ("&mm_struct"); NULL: by its address only. */
-const struct label *symbols_lock(struct symbols *s, uint64_t addr);
+ * object ("&mm_struct"), or RCU, which has no address, by its word; NULL: by its
+ * address only. */
+const struct label *symbols_lock(struct symbols *s, unsigned int family,
+				 uint64_t addr);
 
 #endif

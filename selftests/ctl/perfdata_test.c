@@ -194,6 +194,7 @@ static int put(struct pd_writer *w, const union record *r)
 #define SLAB_LOCK	0xffff888001000010ULL
 #define SLAB_LOCK2	0xffff888001000110ULL
 #define BARE_LOCK	0xffff888009999990ULL
+#define WAITS		(KTEXT + 0x7000)
 #define SITE		(KTEXT + 0x1001)	/* return address */
 #define SITE2		(KTEXT + 0x2001)
 #define RUNS		(KTEXT + 0x3000)
@@ -236,7 +237,15 @@ static void known_samples(struct pd_writer *w)
 				   LOCKHELD_LOCK_OWNER },
 		bare = { .addr = BARE_LOCK, .ip = SITE2, .held_ns = 3000000000,
 			 .family = LOCKHELD_FAMILY_SPINLOCK,
-			 .mode = LOCKHELD_MODE_WRITE };
+			 .mode = LOCKHELD_MODE_WRITE },
+		reads = { .family = LOCKHELD_FAMILY_RCU,
+			  .mode = LOCKHELD_MODE_READ,
+			  .flags = LOCKHELD_LOCK_MATCHED |
+				   LOCKHELD_LOCK_OWNER },
+		waits = { .addr = WAITS, .ip = SITE, .held_ns = 4000000,
+			  .family = LOCKHELD_FAMILY_RCU_TRACE,
+			  .mode = LOCKHELD_MODE_WRITE,
+			  .flags = LOCKHELD_LOCK_MATCHED };
 	static const uint64_t chain[] = {
 		PERF_CONTEXT_KERNEL, RUNS, KTEXT + 0x5001,
 		PERF_CONTEXT_USER, USER, 0x400201, 0,
@@ -250,6 +259,7 @@ static void known_samples(struct pd_writer *w)
 	static const uint64_t nowhere[] = { PERF_CONTEXT_USER, 0x10, 0x20, 0x30 };
 	struct lockheld_sample_lock two[2] = { mutex, bare };
 	struct lockheld_sample_lock both[2] = { slab, slab2 };
+	struct lockheld_sample_lock rcu[3] = { bare, waits, reads };
 	struct made base = { .pid = 100, .misc = PERF_RECORD_MISC_KERNEL,
 			     .ip = RUNS, .chain = chain, .nr_chain = 7,
 			     .nr_locks = 1 };
@@ -284,7 +294,9 @@ static void known_samples(struct pd_writer *w)
 	m.ip = module[1];
 	m.chain = module;
 	m.nr_chain = 2;
-	m.locks = &bare;
+	/* RCU has no address, who waits for it has a function */
+	m.locks = rcu;
+	m.nr_locks = 3;
 	make_sample(&r, &m);
 	put(w, &r);
 	m.ip = nowhere[1];
@@ -310,6 +322,7 @@ static void known_notes(struct pd_writer *w)
 
 	notes_add_filter(&notes, &f);
 	notes_add_symbol(&notes, HELD_LOCK, 0, "the_mutex", "[kernel]");
+	notes_add_symbol(&notes, WAITS, 0, "waits_for_readers", "[kernel]");
 	notes_add_symbol(&notes, SITE - 1, 0x10, "takes_it", "[kernel]");
 	notes_add_symbol(&notes, SITE2 - 1, 0x10, "takes_it_too", "[kernel]");
 	notes_add_symbol(&notes, RUNS, 0, "runs", "[kernel]");
