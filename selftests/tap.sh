@@ -7,29 +7,15 @@ set -u
 here=$(dirname "$(realpath "$0")")
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-count=0
-failures=0
-
-# equal NAME WANTED GOT
-equal()
-{
-	count=$((count + 1))
-	if [ "$2" = "$3" ]; then
-		echo "ok $count - $1"
-	else
-		failures=$((failures + 1))
-		echo "not ok $count - $1"
-		echo "# wanted '$2', got '$3'"
-	fi
-}
+. "$here/results.sh"
 
 # counts NAME STATUS TAP WANTED
 counts()
 {
-	equal "$1" "$4" "$(printf "%b" "$3" | awk -v status="$2" -f "$here/tap.awk" | paste -sd '|')"
+	equal "$1" "$(printf "%b" "$3" | awk -v status="$2" -f "$here/tap.awk" | paste -sd '|')" "$4"
 }
 
-echo "TAP version 13"
+tap_begin
 counts "all passed" 0 'TAP version 13\n1..2\nok 1 - a\nok 2 - b\n' "2 0 0"
 counts "plan at the end" 0 'ok 1\nok 2\n1..2\n' "2 0 0"
 counts "a failure" 1 '1..2\nok 1 - a\nnot ok 2 - b\n' "1 1 0|not ok 2 - b"
@@ -76,7 +62,7 @@ sums()
 	shift 3
 	printf '%s host 4\n' "$@" > "$tmp/selftests/tests"
 	got=$("$tmp/selftests/run_tests" </dev/null 2>&1 | tail -n 1; echo "status ${PIPESTATUS[0]}")
-	equal "$name" "$wanted|status $status" "$(paste -sd '|' <<< "$got")"
+	equal "$name" "$(paste -sd '|' <<< "$got")" "$wanted|status $status"
 }
 
 sums "the sum of good tests" 0 "1 passed, 0 failed, 1 skipped" good
@@ -122,7 +108,7 @@ on_kernels()
 	got=$("$tmp/selftests/run_tests" "$@" </dev/null 2>&1 | tail -n 1
 	      echo "status ${PIPESTATUS[0]}"
 	      sort "$tmp/selftests/seen")
-	equal "$name" "$wanted" "$(paste -sd '|' <<< "$got")"
+	equal "$name" "$(paste -sd '|' <<< "$got")" "$wanted"
 }
 
 each='kernel kernels 9'
@@ -140,7 +126,5 @@ on_kernels "a kernel that is none" 1 \
 
 : > "$tmp/selftests/tests"
 got=$("$tmp/selftests/run_tests" </dev/null 2>&1)
-equal "an empty list is a failure" "1 0 passed, 0 failed, 0 skipped" "$? $(tail -n 1 <<< "$got")"
-
-echo "1..$count"
-[ "$failures" = 0 ]
+equal "an empty list is a failure" "$? $(tail -n 1 <<< "$got")" "1 0 passed, 0 failed, 0 skipped"
+tap_end

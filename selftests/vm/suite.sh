@@ -49,7 +49,7 @@ write_sources()
 	done > "$dir/sources.list"
 }
 
-# use_suite NAME: sets what apt_get, apt_cache and in_suite work on
+# use_suite NAME: sets what the functions below work on
 use_suite()
 {
 	suite=$1
@@ -122,10 +122,10 @@ suite_root()
 	echo "$root"
 }
 
-# in_suite FOLDER... -- COMMAND...: runs COMMAND where the suite's compiler is;
-# the folders are there, too. Mounts belong to the command's own namespace, so
-# nothing is left of them, however it ends.
-in_suite()
+# exec_in_suite FOLDER... -- COMMAND...: becomes COMMAND where the suite's
+# compiler is; the folders are there, too. Mounts belong to the command's own
+# namespace, so nothing is left of them, however it ends.
+exec_in_suite()
 {
 	local folders=() root
 
@@ -134,13 +134,10 @@ in_suite()
 		shift
 	done
 	shift
-	if [ "$suite" = machine ]; then
-		"$@"
-		return
-	fi
+	[ "$suite" != machine ] || exec "$@"
 	root=$(suite_root)
 	# shellcheck disable=SC2016 # for the inner shell
-	unshare --mount --propagation private sh -euc '
+	exec unshare --mount --propagation private sh -euc '
 		root=$1
 		shift
 		mount -t tmpfs tmp "$root/tmp"
