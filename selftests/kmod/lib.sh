@@ -88,7 +88,8 @@ at_least()
 }
 
 # refused NAME STATUS WORDS COMMAND...: it must end with STATUS and one line on
-# standard error that has WORDS (an extended regular expression) in it
+# standard error that has WORDS (an extended regular expression) in it. Indented
+# lines below it may show the place.
 refused()
 {
 	local name=$1 status=$2 words=$3 err is
@@ -98,7 +99,7 @@ refused()
 	is=$?
 	if [ "$is" != "$status" ]; then
 		not_ok "$name" "status $is, should be $status: $err"
-	elif [ "$(printf '%s\n' "$err" | wc -l)" != 1 ]; then
+	elif [ "$(printf '%s\n' "$err" | grep -vc '^  ')" != 1 ]; then
 		not_ok "$name" "more than one line: $err"
 	elif ! printf '%s' "$err" | grep -qE -- "$words"; then
 		not_ok "$name" "no '$words' in: $err"
