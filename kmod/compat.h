@@ -68,6 +68,35 @@ static inline bool lh_task_dead(struct task_struct *task)
 #endif
 }
 
+/* ---- contexts ---- */
+
+/* With the soft interrupt being served, which PREEMPT_RT counts in the task. */
+static inline u32 lh_preempt_count(void)
+{
+#ifdef CONFIG_PREEMPT_RT
+	return preempt_count() | (softirq_count() & SOFTIRQ_OFFSET);
+#else
+	return preempt_count();
+#endif
+}
+
+/* ---- ftrace ---- */
+
+#ifdef LH_HAVE_FTRACE_ARGS
+#include <linux/ftrace.h>
+
+/* The @nth argument of a function whose entry was hooked, from 0. */
+static __always_inline unsigned long lh_ftrace_arg(struct ftrace_regs *fregs,
+						   unsigned int n)
+{
+#ifdef LH_HAVE_FTRACE_REGS_GET_ARGUMENT
+	return ftrace_regs_get_argument(fregs, n);
+#else
+	return regs_get_kernel_argument(&fregs->regs, n);
+#endif
+}
+#endif
+
 /* ---- locks ---- */
 
 /*
@@ -150,14 +179,14 @@ static inline enum lh_rw lh_rwbase_state(unsigned long lock)
 #define lh_rwlock_state	lh_rwbase_state
 
 /* Readers are let in at once as long as their bias is there. */
-static inline bool lh_rwsem_busy(unsigned long lock)
+static inline bool lh_rwsem_busy(u32 seen)
 {
-	return atomic_read((atomic_t *)lock) >= 0;
+	return !(seen & LH_RWBASE_READER_BIAS);
 }
 
-static inline bool lh_rwlock_busy(unsigned long lock, u8 mode)
+static inline bool lh_rwlock_busy(u32 seen, u8 mode)
 {
-	return lh_rwsem_busy(lock);
+	return lh_rwsem_busy(seen);
 }
 
 /* Can what begins with @word be a lock with readers? Or another one? */
@@ -202,16 +231,15 @@ static inline enum lh_rw lh_rwlock_state(unsigned long lock)
 	return count >> _QR_SHIFT ? LH_RW_READERS : LH_RW_FREE;
 }
 
-static inline bool lh_rwsem_busy(unsigned long lock)
+/* Of an rwsem's count the lower half is enough: readers start at bit 8. */
+static inline bool lh_rwsem_busy(u32 seen)
 {
-	return atomic_long_read(&((struct rw_semaphore *)lock)->count) &
-	       ~LH_RWSEM_READERS;
+	return seen & 255;
 }
 
-static inline bool lh_rwlock_busy(unsigned long lock, u8 mode)
+static inline bool lh_rwlock_busy(u32 seen, u8 mode)
 {
-	return atomic_read(&((arch_rwlock_t *)lock)->cnts) &
-	       (mode == LOCKHELD_MODE_WRITE ? ~0 : _QW_WMASK);
+	return seen & (mode == LOCKHELD_MODE_WRITE ? ~0U : _QW_WMASK);
 }
 
 /* Nothing can be said by the first word alone. */

@@ -112,7 +112,7 @@ static u8 sampled_context(const struct attachment *attachment)
 			return LOCKHELD_CTX_HARDIRQ;
 		fallthrough;
 	case LOCKHELD_CTX_HARDIRQ:
-		if (lh_in_softirq())
+		if (lh_preempt_count() & SOFTIRQ_OFFSET)
 			return LOCKHELD_CTX_SOFTIRQ;
 		fallthrough;
 	default:
@@ -332,7 +332,7 @@ static void filter_delete(struct lh_filter *filter)
 	detach(&filter->events);
 	lh_hooks_put(filter->groups);
 	if (filter->times)
-		atomic_dec(&lh_times_wanted);
+		static_branch_dec(&lh_times);
 	list_del(&filter->node);
 	nr_filters--;
 	filter_free(filter);
@@ -430,7 +430,7 @@ int lh_filter_add(const struct lockheld_insn *insns, unsigned int nr,
 	/* The caller is a command of ours, which has the module by itself. */
 	__module_get(THIS_MODULE);
 	if (filter->times)
-		atomic_inc(&lh_times_wanted);
+		static_branch_inc(&lh_times);
 	filter->id = ++last_id;
 	list_add_tail(&filter->node, &filters);
 	nr_filters++;

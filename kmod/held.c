@@ -4,87 +4,70 @@
  * under sanitizers; so it uses nothing but held.h.
  *
  * An interrupt may come between any two stores here and push and pop on the
- * same stack. It finds n entries; those below n are not its own, and it puts
- * n back. The entry at n may have been used by it and is 0 again.
+ * same stack. It finds a top; what is there and below is not its own, and it
+ * puts the top back. The entry above may have been used by it and is 0 again.
  */
 #include "held.h"
 
-/*
- * Drops released entries from the top, but for those of a context that the
- * running one, @context, has interrupted: that one may be in the middle of
- * doing so. Those of an interrupt are left over from one that is gone.
- */
-static void trim(struct lh_stack *stack, u8 context)
+void lh_stack_trim(struct lh_stack *stack, u32 count)
 {
-	unsigned int n = READ_ONCE(stack->n);
+	struct lh_entry *top = READ_ONCE(stack->top);
 
-	while (n) {
-		struct lh_entry *entry = &stack->entry[n - 1];
-
-		if (READ_ONCE(entry->lock) != LH_GONE ||
-		    entry->context < context)
-			break;
-		WRITE_ONCE(entry->lock, 0);
+	while (READ_ONCE(top->lock) == LH_GONE &&
+	       lh_context_of(top->count) >= lh_context_of(count)) {
+		WRITE_ONCE(top->lock, 0);
 		barrier();
-		n--;
-		WRITE_ONCE(stack->n, n);
+		top--;
+		WRITE_ONCE(stack->top, top);
 	}
 }
 
 bool lh_stack_push(struct lh_stack *stack, const struct lh_entry *new)
 {
-	unsigned int n = READ_ONCE(stack->n);
 	struct lh_entry *entry;
 
-	/* Released by another task, see lh_released(). */
-	if (n && READ_ONCE(stack->entry[n - 1].lock) == LH_GONE) {
-		trim(stack, new->context);
-		n = READ_ONCE(stack->n);
-	}
-	if (n) {
-		entry = &stack->entry[n - 1];
-		if (entry->lock == new->lock && entry->mode == new->mode &&
-		    entry->context == new->context &&
-		    new->mode != LOCKHELD_MODE_READ &&
-		    new->family != LOCKHELD_FAMILY_SEMAPHORE) {
-			WRITE_ONCE(entry->state, new->state);
-			return true;
-		}
-	}
-	if (n >= LH_STACK_DEPTH)
+	lh_stack_trim(stack, new->count);
+	/* What is of an interrupted context stays: it is no obstacle here. */
+	entry = READ_ONCE(stack->top) + 1;
+	if (entry > &stack->slot[LH_STACK_DEPTH])
 		return false;
-
-	entry = &stack->entry[n];
-	/* First the place, so that an interrupt goes on top of it ... */
-	WRITE_ONCE(stack->n, n + 1);
+	WRITE_ONCE(stack->top, entry);
 	barrier();
 	entry->ip = new->ip;
 	entry->time = new->time;
-	entry->family = new->family;
-	entry->mode = new->mode;
-	entry->state = new->state;
-	entry->context = new->context;
-	entry->gen = new->gen;
-	entry->func = new->func;
-	/* ... and last the address, which makes it visible. */
+	entry->count = new->count;
+	entry->seen = new->seen;
+	entry->site = new->site;
 	barrier();
 	WRITE_ONCE(entry->lock, new->lock);
 	return true;
 }
 
-bool lh_stack_pop(struct lh_stack *stack, u8 family, unsigned long lock,
-		  u8 context)
+bool lh_stack_push_once(struct lh_stack *stack, const struct lh_entry *new)
 {
-	unsigned int i = READ_ONCE(stack->n);
+	struct lh_entry *top = READ_ONCE(stack->top);
 
-	while (i--) {
-		struct lh_entry *entry = &stack->entry[i];
+	if (top->lock == new->lock && top->site.mode == new->site.mode &&
+	    lh_context_of(top->count) == lh_context_of(new->count) &&
+	    new->site.mode != LOCKHELD_MODE_READ &&
+	    new->site.family != LOCKHELD_FAMILY_SEMAPHORE) {
+		WRITE_ONCE(top->site.state, new->site.state);
+		return true;
+	}
+	return lh_stack_push(stack, new);
+}
 
-		if (entry->lock != lock || entry->family != family)
+bool lh_stack_pop(struct lh_stack *stack, u8 family, unsigned long lock,
+		  u32 count)
+{
+	struct lh_entry *entry = READ_ONCE(stack->top);
+
+	for (; entry != stack->slot; entry--) {
+		if (entry->lock != lock || entry->site.family != family)
 			continue;
 		WRITE_ONCE(entry->lock, LH_GONE);
 		barrier();
-		trim(stack, context);
+		lh_stack_trim(stack, count);
 		return true;
 	}
 	return false;
@@ -92,44 +75,47 @@ bool lh_stack_pop(struct lh_stack *stack, u8 family, unsigned long lock,
 
 struct lh_entry *lh_stack_find(struct lh_stack *stack, unsigned long lock)
 {
-	unsigned int i = READ_ONCE(stack->n);
+	struct lh_entry *entry = READ_ONCE(stack->top);
 
-	while (i--) {
-		if (READ_ONCE(stack->entry[i].lock) == lock)
-			return &stack->entry[i];
+	for (; entry != stack->slot; entry--) {
+		if (READ_ONCE(entry->lock) == lock)
+			return entry;
 	}
 	return NULL;
 }
 
 unsigned int lh_stack_keep_top(struct lh_stack *stack, unsigned int nr)
 {
-	unsigned int n = READ_ONCE(stack->n);
+	unsigned int n = lh_stack_nr(stack);
 	unsigned int gone = 0, i;
 
 	if (n <= nr)
 		return 0;
 
 	for (i = 0; i < n - nr; i++)
-		gone += stack->entry[i].lock > LH_GONE;
+		gone += lh_entry_used(lh_stack_entry(stack, i));
 	for (i = 0; i < nr; i++) {
-		struct lh_entry *from = &stack->entry[n - nr + i];
+		struct lh_entry *from = lh_stack_entry(stack, n - nr + i);
+		struct lh_entry *to = lh_stack_entry(stack, i);
 		unsigned long lock = from->lock;
 
-		WRITE_ONCE(stack->entry[i].lock, 0);
+		WRITE_ONCE(to->lock, 0);
 		barrier();
-		stack->entry[i] = *from;
-		stack->entry[i].lock = 0;
+		*to = *from;
+		to->lock = 0;
 		barrier();
-		WRITE_ONCE(stack->entry[i].lock, lock);
+		WRITE_ONCE(to->lock, lock);
 	}
 	for (i = nr; i < n; i++)
-		WRITE_ONCE(stack->entry[i].lock, 0);
+		WRITE_ONCE(lh_stack_entry(stack, i)->lock, 0);
 	barrier();
-	WRITE_ONCE(stack->n, nr);
+	WRITE_ONCE(stack->top, &stack->slot[nr]);
 	return gone;
 }
 
 void lh_stack_clear(struct lh_stack *stack)
 {
+	if (!stack->top)
+		stack->top = stack->slot;
 	lh_stack_keep_top(stack, 0);
 }

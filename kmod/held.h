@@ -13,73 +13,198 @@
 
 #include <linux/compiler.h>
 #include <linux/lockheld.h>
+#include <linux/preempt.h>
 #include <linux/types.h>
 
 #define LH_STACK_DEPTH	64
 
 /* How sure it is that an entry's lock is held. */
 enum lh_state {
-	LH_ENTERED,	/* the lock function was entered and the lock was free */
-	LH_BUSY,	/* the lock function was entered and the lock was taken */
+	LH_ENTERED,	/* the lock function was entered */
 	LH_WAITING,	/* it waits */
 	LH_OWNED,	/* it has the lock */
+};
+
+/**
+ * union lh_site - what is known of a lock by the function that takes it
+ * @family: enum lockheld_family
+ * @mode: enum lockheld_mode, READ or WRITE
+ * @state: enum lh_state
+ * @timed: the entry's time is valid
+ * @gen: generation of the hooks that saw it (see lh_group_gen)
+ * @word: all of it, to be copied at once
+ */
+union lh_site {
+	struct {
+		u8 family;
+		u8 mode;
+		u8 state;
+		u8 timed;
+		u16 gen;
+		u16 pad;
+	};
+	u64 word;
 };
 
 /**
  * struct lh_entry - one lock
  * @lock: its address; 0 while the entry is being filled, LH_GONE when released
  * @ip: where it was taken
- * @time: local_clock() when it was taken, or 0
- * @family: enum lockheld_family
- * @mode: enum lockheld_mode, READ or WRITE
- * @state: enum lh_state
- * @context: enum lockheld_context that took it
- * @gen: generation of the hooks that saw it (see lh_group_gen)
- * @func: index of the lock function in lh_funcs[]
+ * @time: local_clock() when it was taken, see @timed
+ * @count: preempt_count() of the code that took it
+ * @seen: first bytes of the lock when its function was entered, where they
+ *	tell whether it was free
+ * @site: the rest
  */
 struct lh_entry {
 	unsigned long lock;
 	unsigned long ip;
 	u64 time;
-	u8 family;
-	u8 mode;
-	u8 state;
-	u8 context;
-	u16 gen;
-	u16 func;
+	u32 count;
+	u32 seen;
+	union lh_site site;
 };
 
 #define LH_GONE	1UL	/* no lock has this address */
 
+/**
+ * struct lh_stack - locks, the last one taken on top
+ * @top: the entry on top; @slot[0], which is none, in an empty stack
+ * @slot: the entries; above @top every lock is 0
+ */
 struct lh_stack {
-	unsigned int n;		/* entries in use; above them every lock is 0 */
-	struct lh_entry entry[LH_STACK_DEPTH];
+	struct lh_entry *top;
+	struct lh_entry slot[LH_STACK_DEPTH + 1];
 };
+
+/* What a preempt_count() has of interrupts. */
+#define LH_INTERRUPTS	(NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)
+
+/* enum lockheld_context of a preempt_count(). */
+static inline u8 lh_context_of(u32 count)
+{
+	if (count & NMI_MASK)
+		return LOCKHELD_CTX_NMI;
+	if (count & HARDIRQ_MASK)
+		return LOCKHELD_CTX_HARDIRQ;
+	return count & SOFTIRQ_OFFSET ? LOCKHELD_CTX_SOFTIRQ :
+					LOCKHELD_CTX_TASK;
+}
+
+static inline unsigned int lh_stack_nr(const struct lh_stack *stack)
+{
+	return READ_ONCE(stack->top) - stack->slot;
+}
+
+/* The @ith entry from the bottom, which is the 0th. */
+static inline struct lh_entry *lh_stack_entry(struct lh_stack *stack,
+					      unsigned int i)
+{
+	return &stack->slot[i + 1];
+}
+
+/* Is there a lock in the entry? */
+static inline bool lh_entry_used(const struct lh_entry *entry)
+{
+	return READ_ONCE(entry->lock) > LH_GONE;
+}
+
+/**
+ * lh_stack_trim() - drops released entries from the top
+ * @stack: stack of the running CPU or task
+ * @count: preempt_count() of the running code
+ *
+ * But for those of a context that the running one has interrupted: that one
+ * may be in the middle of doing so. Those of an interrupt are left over from
+ * one that is gone.
+ */
+void lh_stack_trim(struct lh_stack *stack, u32 count);
 
 /**
  * lh_stack_push() - adds a lock
  * @stack: stack of the running CPU or task
  * @new: the entry, copied
  *
- * A lock on top that is taken again for writing by the same context is one
- * acquisition seen twice (a lock function that calls another), unless it is a
- * semaphore, which may count.
- *
  * Return: false if the stack is full.
  */
 bool lh_stack_push(struct lh_stack *stack, const struct lh_entry *new);
+
+/**
+ * lh_stack_push_quick() - adds a lock without a time
+ * @stack: stack of the running CPU or task
+ * @new: as with lh_stack_push()
+ *
+ * Return: false, with nothing done, if something is in the way.
+ */
+static __always_inline bool lh_stack_push_quick(struct lh_stack *stack,
+						const struct lh_entry *new)
+{
+	struct lh_entry *top = READ_ONCE(stack->top), *entry = top + 1;
+
+	if (unlikely(READ_ONCE(top->lock) == LH_GONE ||
+		     top == &stack->slot[LH_STACK_DEPTH]))
+		return false;
+	/* First the place, so that an interrupt goes on top of it ... */
+	WRITE_ONCE(stack->top, entry);
+	barrier();
+	entry->ip = new->ip;
+	entry->count = new->count;
+	entry->seen = new->seen;
+	entry->site.word = new->site.word;
+	/* ... and last the address, which makes it visible. */
+	barrier();
+	WRITE_ONCE(entry->lock, new->lock);
+	return true;
+}
+
+/**
+ * lh_stack_push_once() - adds a lock unless it is there
+ * @stack: stack of the running CPU or task
+ * @new: as with lh_stack_push()
+ *
+ * A lock on top that is taken again for writing by the same context is one
+ * acquisition seen twice: a lock function that calls another, or a release
+ * that was missed. But a semaphore may count.
+ *
+ * Return: false if the stack is full.
+ */
+bool lh_stack_push_once(struct lh_stack *stack, const struct lh_entry *new);
 
 /**
  * lh_stack_pop() - takes a lock away, the last one taken first
  * @stack: stack of the running CPU or task
  * @family: enum lockheld_family
  * @lock: address
- * @context: enum lockheld_context of the running code
+ * @count: preempt_count() of the running code
  *
  * Return: false if the lock is not in the stack.
  */
 bool lh_stack_pop(struct lh_stack *stack, u8 family, unsigned long lock,
-		  u8 context);
+		  u32 count);
+
+/**
+ * lh_stack_pop_top() - takes away the lock on top, if it is the one
+ * @stack: stack of the running CPU or task
+ * @lock: address
+ *
+ * For the context that took it, since only that one may lower the stack. No two
+ * locks that are in stacks of one kind begin at the same address, so the
+ * address is enough.
+ *
+ * Return: false if another lock, or none, is on top.
+ */
+static __always_inline bool lh_stack_pop_top(struct lh_stack *stack,
+					     unsigned long lock)
+{
+	struct lh_entry *top = READ_ONCE(stack->top);
+
+	if (unlikely(READ_ONCE(top->lock) != lock))
+		return false;
+	WRITE_ONCE(top->lock, 0);
+	barrier();
+	WRITE_ONCE(stack->top, top - 1);
+	return true;
+}
 
 /**
  * lh_stack_find() - the last entry of a lock
@@ -101,13 +226,7 @@ struct lh_entry *lh_stack_find(struct lh_stack *stack, unsigned long lock);
  */
 unsigned int lh_stack_keep_top(struct lh_stack *stack, unsigned int nr);
 
-/* Forgets all. */
+/* Forgets all; also makes a stack out of memory that is 0. */
 void lh_stack_clear(struct lh_stack *stack);
-
-/* Is there a lock in the entry? */
-static inline bool lh_entry_used(const struct lh_entry *entry)
-{
-	return READ_ONCE(entry->lock) > LH_GONE;
-}
 
 #endif /* LH_HELD_H */

@@ -6,6 +6,7 @@
 #include <linux/bitops.h>
 #include <linux/err.h>
 #include <linux/kallsyms.h>
+#include <linux/moduleparam.h>
 #include <linux/printk.h>
 #include <linux/slab.h>
 
@@ -15,11 +16,21 @@ struct lh_extent lh_extents[LH_NR_FUNCS];
 /* Raised when a group's hooks go: what they have seen is out of date. */
 u16 lh_group_gen[LH_NR_GROUPS];
 
+static char *hook = "auto";
+module_param(hook, charp, 0444);
+MODULE_PARM_DESC(hook, "how to hook lock functions: auto, ftrace or kprobe");
+
+static bool use_ftrace;
 static int func_err[LH_NR_FUNCS];
 static struct lh_hook *hooks[LH_NR_FUNCS];
+static struct lh_hook_set *sets[LH_NR_GROUPS][LH_DOWNGRADE + 1];
 static unsigned int users[LH_NR_GROUPS];
 static char reasons[LH_NR_GROUPS][96];
 static u64 missed_before;	/* by hooks that are gone */
+
+/* See find_interiors(). */
+static const struct lh_extent *interiors[LH_NR_GROUPS][16];
+static unsigned int nr_interiors[LH_NR_GROUPS];
 
 static u32 func_groups(unsigned int i)
 {
@@ -55,6 +66,13 @@ static bool is_by_return(const struct lh_func *func)
 	}
 }
 
+/* Is it hooked by its group's set, and not by itself? */
+static bool is_in_set(unsigned int i)
+{
+	return use_ftrace && lh_funcs[i].verb <= LH_DOWNGRADE &&
+	       !is_by_return(&lh_funcs[i]);
+}
+
 /* The kernel tells a function's size only as text: "name+0x0/0x40". */
 static void find_extent(unsigned int i, unsigned long addr)
 {
@@ -67,6 +85,27 @@ static void find_extent(unsigned int i, unsigned long addr)
 		return;
 	lh_extents[i].start = addr - offset;
 	lh_extents[i].end = addr - offset + size;
+}
+
+/*
+ * Where an entry of the group may not be held yet: in the functions that are
+ * seen when they are entered, and in those in which they wait.
+ */
+static void find_interiors(void)
+{
+	unsigned int i, group;
+
+	for (i = 0; i < lh_nr_funcs; i++) {
+		const struct lh_func *func = &lh_funcs[i];
+		bool enters = func->verb == LH_ACQUIRE && !is_by_return(func);
+
+		if (func_err[i] || (!enters && func->verb != LH_SLOW))
+			continue;
+		group = lh_group(func->family, func->mode);
+		if (WARN_ON(nr_interiors[group] == ARRAY_SIZE(interiors[0])))
+			continue;
+		interiors[group][nr_interiors[group]++] = &lh_extents[i];
+	}
 }
 
 static void find_reason(unsigned int group)
@@ -113,12 +152,34 @@ static void find_reason(unsigned int group)
 			 acquires ? "release" : "acquire");
 }
 
+/* What places hooks: @hook, as far as the kernel has it. */
+static int choose_backend(void)
+{
+	const char *reason = lh_ftrace_reason();
+
+	if (!strcmp(hook, "kprobe"))
+		return 0;
+	if (strcmp(hook, "auto") && strcmp(hook, "ftrace")) {
+		pr_err("hook=%s is none of auto, ftrace and kprobe\n", hook);
+		return -EINVAL;
+	}
+	use_ftrace = !reason;
+	if (reason && !strcmp(hook, "ftrace")) {
+		pr_err("hook=ftrace: %s\n", reason);
+		return -EOPNOTSUPP;
+	}
+	return 0;
+}
+
 int lh_hooks_init(void)
 {
 	unsigned long *addr;
 	unsigned int i;
 	int err;
 
+	err = choose_backend();
+	if (err)
+		return err;
 	addr = kcalloc(lh_nr_funcs, sizeof(*addr), GFP_KERNEL);
 	if (!addr)
 		return -ENOMEM;
@@ -129,6 +190,7 @@ int lh_hooks_init(void)
 			if (!func_err[i])
 				find_extent(i, addr[i]);
 		}
+		find_interiors();
 		for (i = 0; i < LH_NR_GROUPS; i++) {
 			if (lh_groups() & BIT(i))
 				find_reason(i);
@@ -144,6 +206,43 @@ void lh_hooks_exit(void)
 
 	for (group = 0; group < LH_NR_GROUPS; group++)
 		WARN_ON(users[group]);
+}
+
+const char *lh_hooks_backend(void)
+{
+	return use_ftrace ? "ftrace" : "kprobe";
+}
+
+const char *lh_hooks_backend_reason(void)
+{
+	if (!strcmp(hook, "auto"))
+		return use_ftrace ? "it costs less than kprobes" :
+				    lh_ftrace_reason();
+	return "the module was loaded with hook=";
+}
+
+union lh_site lh_site_of(const struct lh_func *func, enum lh_state state)
+{
+	return (union lh_site) {
+		.family = func->family,
+		.mode = func->mode,
+		.state = state,
+		.gen = lh_group_gen[lh_group(func->family, func->mode)],
+	};
+}
+
+bool lh_in_lock_function(unsigned int group, unsigned long ip)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_interiors[group]; i++) {
+		const struct lh_extent *extent = interiors[group][i];
+
+		/* At the start the hook has not been run. */
+		if (ip > extent->start && ip < extent->end)
+			return true;
+	}
+	return false;
 }
 
 const char *lh_hooks_reason(u32 mask)
@@ -186,12 +285,36 @@ static u32 active(void)
 	return mask;
 }
 
+/* Of a set of hooks, as of a function: see func_groups(). */
+static u32 groups_of_set(unsigned int group, enum lh_verb verb)
+{
+	return verb == LH_DOWNGRADE ?
+	       lh_groups_of(group / 2, LOCKHELD_MODE_ANY) : BIT(group);
+}
+
+static void remove_unwanted_sets(u32 wanted, bool acquires)
+{
+	unsigned int group, verb;
+
+	for (group = 0; group < LH_NR_GROUPS; group++) {
+		for (verb = 0; verb <= LH_DOWNGRADE; verb++) {
+			if (!sets[group][verb] ||
+			    (groups_of_set(group, verb) & wanted) ||
+			    (verb == LH_ACQUIRE) != acquires)
+				continue;
+			lh_ftrace_remove(sets[group][verb]);
+			sets[group][verb] = NULL;
+		}
+	}
+}
+
 static void remove_unwanted(u32 wanted, bool acquires)
 {
 	/* Static, since this must not fail; under filters_lock of event.c. */
 	static struct lh_hook *gone[LH_NR_FUNCS];
 	unsigned int i, nr = 0;
 
+	remove_unwanted_sets(wanted, acquires);
 	for (i = 0; i < lh_nr_funcs; i++) {
 		if (!hooks[i] || (func_groups(i) & wanted) ||
 		    is_acquire(i) != acquires)
@@ -204,24 +327,60 @@ static void remove_unwanted(u32 wanted, bool acquires)
 		lh_kprobe_remove(gone, nr);
 }
 
+/* Hooks all functions that do what @func does and are hooked like it. */
+static int install_set(const struct lh_func *func)
+{
+	unsigned int group = lh_group(func->family, func->mode), nr = 0, i;
+	static unsigned long ips[LH_NR_FUNCS];
+	struct lh_hook_set *set;
+
+	if (sets[group][func->verb])
+		return 0;
+	for (i = 0; i < lh_nr_funcs; i++) {
+		if (!func_err[i] && is_in_set(i) &&
+		    lh_funcs[i].verb == func->verb &&
+		    lh_funcs[i].family == func->family &&
+		    lh_funcs[i].mode == func->mode)
+			ips[nr++] = lh_extents[i].start;
+	}
+	set = lh_ftrace_install(func, ips, nr);
+	if (IS_ERR(set))
+		return PTR_ERR(set);
+	sets[group][func->verb] = set;
+	return 0;
+}
+
+static int install(unsigned int i)
+{
+	const struct lh_func *func = &lh_funcs[i];
+	struct lh_hook *hook;
+
+	if (is_in_set(i))
+		return install_set(func);
+	if (hooks[i])
+		return 0;
+	hook = lh_kprobe_install(i, is_by_return(func));
+	if (IS_ERR(hook))
+		return PTR_ERR(hook);
+	hooks[i] = hook;
+	return 0;
+}
+
 static int install_wanted(u32 wanted, bool acquires)
 {
 	unsigned int i;
+	int err;
 
 	for (i = 0; i < lh_nr_funcs; i++) {
-		const struct lh_func *func = &lh_funcs[i];
-		struct lh_hook *hook;
-
-		if (hooks[i] || func_err[i] || !(func_groups(i) & wanted) ||
+		if (func_err[i] || !(func_groups(i) & wanted) ||
 		    is_acquire(i) != acquires)
 			continue;
-		hook = lh_kprobe_install(i, is_by_return(func));
-		if (IS_ERR(hook)) {
-			pr_warn("cannot hook %s: error %ld\n", func->name,
-				PTR_ERR(hook));
-			return PTR_ERR(hook);
+		err = install(i);
+		if (err) {
+			pr_warn("cannot hook %s: error %d\n",
+				lh_funcs[i].name, err);
+			return err;
 		}
-		hooks[i] = hook;
 	}
 	return 0;
 }

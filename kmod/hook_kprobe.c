@@ -14,12 +14,14 @@
 /**
  * struct lh_hook - a hooked function
  * @func: index in lh_funcs[]
+ * @site: what its entries have
  * @by_return: @rp is in use, not @kp
  * @kp: probe of the entry
  * @rp: probe of entry and return
  */
 struct lh_hook {
 	unsigned int func;
+	union lh_site site;
 	bool by_return;
 	union {
 		struct kprobe kp;
@@ -36,29 +38,27 @@ static unsigned long lock_arg(unsigned int func, struct pt_regs *regs)
 
 static int entered_acquire(struct kprobe *kp, struct pt_regs *regs)
 {
-	unsigned int i = container_of(kp, struct lh_hook, kp)->func;
-	const struct lh_func *func = &lh_funcs[i];
-	unsigned long lock = lock_arg(i, regs);
+	struct lh_hook *hook = container_of(kp, struct lh_hook, kp);
 
-	lh_acquired(i, lock, lh_regs_caller(regs),
-		    lh_lock_busy(func->family, func->mode, lock) ?
-		    LH_BUSY : LH_ENTERED);
+	lh_acquired(hook->site, lock_arg(hook->func, regs),
+		    lh_regs_caller(regs));
 	return 0;
 }
 
 static int entered_release(struct kprobe *kp, struct pt_regs *regs)
 {
-	unsigned int i = container_of(kp, struct lh_hook, kp)->func;
+	struct lh_hook *hook = container_of(kp, struct lh_hook, kp);
 
-	lh_released(i, lock_arg(i, regs));
+	lh_released(hook->site.family, lock_arg(hook->func, regs));
 	return 0;
 }
 
 static int entered_downgrade(struct kprobe *kp, struct pt_regs *regs)
 {
-	unsigned int i = container_of(kp, struct lh_hook, kp)->func;
+	struct lh_hook *hook = container_of(kp, struct lh_hook, kp);
 
-	lh_downgraded(i, lock_arg(i, regs), lh_regs_caller(regs));
+	lh_downgraded(hook->site, lock_arg(hook->func, regs),
+		      lh_regs_caller(regs));
 	return 0;
 }
 
@@ -88,14 +88,14 @@ static int returned_trial(struct kretprobe_instance *ri, struct pt_regs *regs)
 	struct kretprobe *rp = lh_kretprobe(ri);
 	/* The functions return int: the upper half is not theirs. */
 	int ret = (int)regs_return_value(regs);
-	unsigned int i;
+	struct lh_hook *hook;
 
 	if (!rp)
 		return 0;	/* unhooked while the function ran */
-	i = container_of(rp, struct lh_hook, rp)->func;
-	if (got_lock(&lh_funcs[i], ret))
-		lh_acquired(i, *(unsigned long *)ri->data,
-			    lh_kretprobe_caller(ri), LH_OWNED);
+	hook = container_of(rp, struct lh_hook, rp);
+	if (got_lock(&lh_funcs[hook->func], ret))
+		lh_acquired(hook->site, *(unsigned long *)ri->data,
+			    lh_kretprobe_caller(ri));
 	return 0;
 }
 
@@ -106,7 +106,7 @@ static int entered_wait(struct kretprobe_instance *ri, struct pt_regs *regs)
 	unsigned long lock = lock_arg(hook->func, regs);
 
 	*(unsigned long *)ri->data = lock;
-	lh_acquired(hook->func, lock, lh_regs_caller(regs), LH_OWNED);
+	lh_acquired(hook->site, lock, lh_regs_caller(regs));
 	return 0;
 }
 
@@ -115,7 +115,7 @@ static int returned_wait(struct kretprobe_instance *ri, struct pt_regs *regs)
 	struct kretprobe *rp = lh_kretprobe(ri);
 
 	if (rp)
-		lh_released(container_of(rp, struct lh_hook, rp)->func,
+		lh_released(container_of(rp, struct lh_hook, rp)->site.family,
 			    *(unsigned long *)ri->data);
 	return 0;
 }
@@ -192,6 +192,9 @@ struct lh_hook *lh_kprobe_install(unsigned int func, bool by_return)
 	if (!hook)
 		return ERR_PTR(-ENOMEM);
 	hook->func = func;
+	hook->site = lh_site_of(&lh_funcs[func],
+				by_return || lh_funcs[func].verb == LH_DOWNGRADE ?
+				LH_OWNED : LH_ENTERED);
 	hook->by_return = by_return;
 	err = install(hook);
 	if (err) {

@@ -6,9 +6,12 @@
 #ifndef LH_LOCKHELD_H
 #define LH_LOCKHELD_H
 
+#include <linux/jump_label.h>
 #include <linux/lockheld.h>
+#include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/preempt.h>
+#include <linux/sched/clock.h>
 #include <linux/types.h>
 
 #undef pr_fmt
@@ -111,6 +114,12 @@ struct lh_extent {
 extern struct lh_extent lh_extents[LH_NR_FUNCS];
 extern u16 lh_group_gen[LH_NR_GROUPS];
 
+/* Does @ip lie in code of the group that takes a lock or waits for it? */
+bool lh_in_lock_function(unsigned int group, unsigned long ip);
+
+/* Locks that a function takes, as its entries have it while hooks are placed. */
+union lh_site lh_site_of(const struct lh_func *func, enum lh_state state);
+
 int lh_hooks_init(void);
 void lh_hooks_exit(void);
 
@@ -123,6 +132,10 @@ u32 lh_depth_groups(void);
 /* Is the group hooked now? Any context. */
 bool lh_group_hooked(unsigned int group);
 
+/* What places hooks on this kernel, and why it and not another. */
+const char *lh_hooks_backend(void);
+const char *lh_hooks_backend_reason(void);
+
 /* Hook @mask for one more user. Sleeps. On error nothing is hooked. */
 int lh_hooks_get(u32 mask);
 void lh_hooks_put(u32 mask);
@@ -130,7 +143,7 @@ void lh_hooks_put(u32 mask);
 /* Probes that the kernel could not run since the module was loaded. */
 u64 lh_hooks_missed(void);
 
-/* ---- hook_kprobe.c: a back end ---- */
+/* ---- hook_kprobe.c: a back end that can look at returns, too ---- */
 
 struct lh_hook;
 
@@ -151,6 +164,23 @@ struct lh_hook *lh_kprobe_install(unsigned int func, bool by_return);
 void lh_kprobe_remove(struct lh_hook *hooks[], unsigned int nr);
 u64 lh_kprobe_missed(const struct lh_hook *hook);
 
+/* ---- hook_ftrace.c: a back end for entries, which costs less ---- */
+
+struct lh_hook_set;
+
+/* Why it cannot be used on this kernel; NULL if it can. */
+const char *lh_ftrace_reason(void);
+
+/*
+ * Hooks the entries at @ips, @nr of them, of functions that do the same as
+ * @func does. Nothing but the start of each is given.
+ */
+struct lh_hook_set *lh_ftrace_install(const struct lh_func *func,
+				      unsigned long ips[], unsigned int nr);
+
+/* When it is back no handler runs any more, and @set is freed. Takes long. */
+void lh_ftrace_remove(struct lh_hook_set *set);
+
 /* ---- wait.c: tracepoints of waiting for locks ---- */
 
 /* Does the kernel say when a lock is waited for? */
@@ -162,6 +192,32 @@ void lh_wait_stop(void);
 /* Calls @fn for the tracepoint called @name. */
 struct tracepoint;
 struct tracepoint *lh_find_tracepoint(const char *name);
+
+/* ---- stats.c: counters of the module ---- */
+
+#define LH_STATS(X)							\
+	X(stack_full, "locks not seen: too many held at once")		\
+	X(records_full, "tasks whose held locks were lost: no record free") \
+	X(unmatched, "releases of locks that were not seen being taken") \
+	X(repaired, "locks forgotten that had been released unseen")	\
+	X(waits, "waits for locks")					\
+	X(failed, "waits that ended without the lock")			\
+	X(orphan, "samples dropped of an event that lost its filter")
+
+enum lh_stat {
+#define X(name, meaning) LH_STAT_##name,
+	LH_STATS(X)
+#undef X
+	LH_NR_STATS
+};
+
+DECLARE_PER_CPU(u64 [LH_NR_STATS], lh_stats);
+extern const char * const lh_stat_names[LH_NR_STATS];
+
+#define lh_count(name)		this_cpu_inc(lh_stats[LH_STAT_##name])
+#define lh_count_add(name, n)	this_cpu_add(lh_stats[LH_STAT_##name], n)
+
+u64 lh_stat_sum(enum lh_stat stat);
 
 /* ---- record.c: where the stacks live ---- */
 
@@ -175,11 +231,21 @@ void lh_records_stop(void);
 /* Forgets the locks of groups whose hooks are gone, while others have some. */
 void lh_records_forget(u32 groups);
 
-/* The four things that happen to a lock. Any context; preemption is off. */
-void lh_acquired(unsigned int func, unsigned long lock, unsigned long ip,
-		 enum lh_state state);
-void lh_released(unsigned int func, unsigned long lock);
-void lh_downgraded(unsigned int func, unsigned long lock, unsigned long ip);
+/* The stacks of the running CPU and of its running task. */
+struct lh_cpu {
+	struct lh_stack *cpu;
+	struct lh_stack *task;
+};
+
+DECLARE_PER_CPU(struct lh_cpu, lh_cpus);
+
+/* Should acquisitions be timed? Counted: one for each filter that asks. */
+DECLARE_STATIC_KEY_FALSE(lh_times);
+
+/* Things that happen to a lock. Any context; preemption is off. */
+void lh_acquired(union lh_site site, unsigned long lock, unsigned long ip);
+void lh_released(u8 family, unsigned long lock);
+void lh_downgraded(union lh_site site, unsigned long lock, unsigned long ip);
 void lh_waits(unsigned long lock);
 void lh_waited(unsigned long lock, int ret);
 
@@ -187,26 +253,33 @@ void lh_waited(unsigned long lock, int ret);
 struct lh_stack *lh_cpu_stack(void);
 struct lh_stack *lh_task_stack(void);
 
-/* Should acquisitions be timed? Counted: one for each filter that asks. */
-extern atomic_t lh_times_wanted;
-
-/* Is a soft interrupt being served, maybe below a hard one? */
-static inline bool lh_in_softirq(void)
-{
-	/* PREEMPT_RT counts these in the task. */
-	return softirq_count() & SOFTIRQ_OFFSET;
-}
-
 /* Context of the running code. */
 static inline u8 lh_context(void)
 {
-	unsigned int count = preempt_count();
+	return lh_context_of(lh_preempt_count());
+}
 
-	if (count & NMI_MASK)
-		return LOCKHELD_CTX_NMI;
-	if (count & HARDIRQ_MASK)
-		return LOCKHELD_CTX_HARDIRQ;
-	return lh_in_softirq() ? LOCKHELD_CTX_SOFTIRQ : LOCKHELD_CTX_TASK;
+/*
+ * lh_acquired() for nearly all acquisitions, with nothing in it that is not
+ * needed: of a lock that was not taken by a function that calls another.
+ */
+static __always_inline void lh_push(union lh_site site, bool sleeps,
+				    unsigned long lock, unsigned long ip)
+{
+	struct lh_stack *stack = sleeps ? this_cpu_read(lh_cpus.task) :
+					  this_cpu_read(lh_cpus.cpu);
+	const struct lh_entry new = {
+		.lock = lock,
+		.ip = ip,
+		.count = lh_preempt_count(),
+		/* The function is about to read it: it is there. */
+		.seen = READ_ONCE(*(u32 *)lock),
+		.site = site,
+	};
+
+	if (static_branch_unlikely(&lh_times) ||
+	    unlikely(!lh_stack_push_quick(stack, &new)))
+		lh_acquired(site, lock, ip);
 }
 
 /* ---- owner.c: what a lock itself says ---- */
@@ -223,8 +296,8 @@ enum lh_word lh_owner(u8 family, u8 mode, unsigned long lock);
 /* Does a lock of the family, held in a mode, name the task that holds it? */
 bool lh_owner_named(u8 family, u8 mode);
 
-/* Is a lock that is about to be taken, @mode, not free? It must be valid. */
-bool lh_lock_busy(u8 family, u8 mode, unsigned long lock);
+/* Did a lock that began with @seen have to be waited for? */
+bool lh_lock_busy(u8 family, u8 mode, u32 seen);
 
 /*
  * What kinds of lock may lie at @addr, judged by what is in it. @extent as in
@@ -354,31 +427,5 @@ int lh_slab_init(void);
 
 /* Name of the slab cache whose object holds @addr. -ENOENT if there is none. */
 int lh_slab_name(unsigned long addr, char *buf, size_t size);
-
-/* ---- stats.c: counters of the module ---- */
-
-#define LH_STATS(X)							\
-	X(stack_full, "locks not seen: too many held at once")		\
-	X(records_full, "tasks whose held locks were lost: no record free") \
-	X(unmatched, "releases of locks that were not seen being taken") \
-	X(repaired, "locks forgotten that had been released unseen")	\
-	X(waits, "waits for locks")					\
-	X(failed, "waits that ended without the lock")			\
-	X(orphan, "samples dropped of an event that lost its filter")
-
-enum lh_stat {
-#define X(name, meaning) LH_STAT_##name,
-	LH_STATS(X)
-#undef X
-	LH_NR_STATS
-};
-
-DECLARE_PER_CPU(u64 [LH_NR_STATS], lh_stats);
-extern const char * const lh_stat_names[LH_NR_STATS];
-
-#define lh_count(name)		this_cpu_inc(lh_stats[LH_STAT_##name])
-#define lh_count_add(name, n)	this_cpu_add(lh_stats[LH_STAT_##name], n)
-
-u64 lh_stat_sum(enum lh_stat stat);
 
 #endif /* LH_LOCKHELD_H */

@@ -15,27 +15,6 @@
 
 #include "lockheld.h"
 
-static bool in_extent(unsigned long ip, const struct lh_extent *extent)
-{
-	return ip >= extent->start && ip < extent->end;
-}
-
-/* Is @ip in the code that takes the lock of @entry? */
-static bool in_lock_function(const struct lh_entry *entry, unsigned long ip)
-{
-	unsigned int i;
-
-	if (in_extent(ip, &lh_extents[entry->func]))
-		return true;
-	for (i = 0; i < lh_nr_funcs; i++) {
-		if (lh_funcs[i].verb == LH_SLOW &&
-		    lh_funcs[i].family == entry->family &&
-		    in_extent(ip, &lh_extents[i]))
-			return true;
-	}
-	return false;
-}
-
 /*
  * Where the code that took the lock is now: at the sample, or where an
  * interrupt has stopped it. 0 if it cannot be known.
@@ -45,10 +24,10 @@ static unsigned long ip_of(struct lh_sample *sample,
 {
 	struct pt_regs *regs = NULL;
 
-	if (entry->context == sample->context)
+	if (lh_context_of(entry->count) == sample->context)
 		regs = sample->regs;
 	else if (sample->context == LOCKHELD_CTX_HARDIRQ &&
-		 !(lh_in_softirq()))
+		 !(lh_preempt_count() & SOFTIRQ_OFFSET))
 		regs = get_irq_regs();
 	return regs ? instruction_pointer(regs) : 0;
 }
@@ -57,16 +36,17 @@ static unsigned long ip_of(struct lh_sample *sample,
 bool lh_entry_holds(struct lh_sample *sample, struct lh_stack *stack,
 		    unsigned int i)
 {
-	struct lh_entry *entry = &stack->entry[i];
+	struct lh_entry *entry = lh_stack_entry(stack, i);
+	union lh_site site = { .word = READ_ONCE(entry->site.word) };
+	unsigned int group = lh_group(site.family, site.mode);
 	unsigned long ip;
 
-	if (!lh_entry_used(entry) || entry->state == LH_WAITING ||
-	    entry->context > sample->context ||
-	    entry->gen != READ_ONCE(lh_group_gen[lh_group(entry->family,
-							  entry->mode)]))
+	if (!lh_entry_used(entry) || site.state == LH_WAITING ||
+	    lh_context_of(entry->count) > sample->context ||
+	    site.gen != READ_ONCE(lh_group_gen[group]))
 		return false;
 
-	switch (lh_owner(entry->family, entry->mode, entry->lock)) {
+	switch (lh_owner(site.family, site.mode, entry->lock)) {
 	case LH_WORD_MINE:
 		return true;
 	case LH_WORD_NOT:
@@ -76,12 +56,12 @@ bool lh_entry_holds(struct lh_sample *sample, struct lh_stack *stack,
 	}
 
 	/* Only the lock taken last can still be on its way. */
-	if (entry->state == LH_OWNED || i + 1 != READ_ONCE(stack->n))
+	if (site.state == LH_OWNED || i + 1 != lh_stack_nr(stack))
 		return true;
 	ip = ip_of(sample, entry);
 	if (ip)
-		return !in_lock_function(entry, ip);
-	if (entry->state == LH_BUSY) {
+		return !lh_in_lock_function(group, ip);
+	if (lh_lock_busy(site.family, site.mode, entry->seen)) {
 		sample->uncertain = true;
 		return false;
 	}
@@ -97,10 +77,10 @@ bool lh_is_lock(u8 family)
 
 static unsigned int count(struct lh_sample *sample, struct lh_stack *stack)
 {
-	unsigned int i, n = stack ? READ_ONCE(stack->n) : 0, held = 0;
+	unsigned int i, n = stack ? lh_stack_nr(stack) : 0, held = 0;
 
 	for (i = 0; i < n; i++)
-		held += lh_is_lock(stack->entry[i].family) &&
+		held += lh_is_lock(lh_stack_entry(stack, i)->site.family) &&
 			lh_entry_holds(sample, stack, i);
 	return held;
 }
@@ -198,8 +178,8 @@ static bool is_spoken_of(const struct lockheld_insn *insn,
 {
 	unsigned long lock = READ_ONCE(entry->lock);
 
-	if (!(families_of(insn) & BIT(entry->family)) ||
-	    (insn->mode && entry->mode != insn->mode))
+	if (!(families_of(insn) & BIT(entry->site.family)) ||
+	    (insn->mode && entry->site.mode != insn->mode))
 		return false;
 	switch (insn->arg) {
 	case LOCKHELD_SPEC_TYPE:
@@ -221,17 +201,17 @@ static bool is_spoken_of(const struct lockheld_insn *insn,
 static bool match(struct lh_sample *sample, struct lh_stack *stack,
 		  unsigned long *matched, const struct lockheld_insn *insn)
 {
-	unsigned int i, n = stack ? READ_ONCE(stack->n) : 0;
+	unsigned int i, n = stack ? lh_stack_nr(stack) : 0;
 	bool found = false;
 
 	for (i = 0; i < n; i++) {
-		struct lh_entry *entry = &stack->entry[i];
+		struct lh_entry *entry = lh_stack_entry(stack, i);
 
 		if (!is_spoken_of(insn, entry) ||
 		    !lh_entry_holds(sample, stack, i))
 			continue;
 		__set_bit(i, matched);
-		if (entry->time)
+		if (entry->site.timed)
 			sample->held_ns = max(sample->held_ns,
 					      local_clock() - entry->time);
 		found = true;

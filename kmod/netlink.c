@@ -127,7 +127,7 @@ static int put_group(struct sk_buff *skb, u8 lock_family, u8 mode)
 	    nla_put_u32(skb, LOCKHELD_A_MODE, mode) ||
 	    nla_put_u32(skb, LOCKHELD_A_MECHANISM, mechanism) ||
 	    nla_put_string(skb, LOCKHELD_A_VERSION, THIS_MODULE->version) ||
-	    nla_put_string(skb, LOCKHELD_A_BACKEND, "kprobe") ||
+	    nla_put_string(skb, LOCKHELD_A_BACKEND, lh_hooks_backend()) ||
 	    (reason && nla_put_string(skb, LOCKHELD_A_REASON, reason)))
 		return -EMSGSIZE;
 	return 0;
@@ -291,7 +291,8 @@ static int put_terms(struct sk_buff *skb, const struct lh_filter_info *filter)
 		const struct lockheld_insn *insn = &filter->insns[i];
 		struct nlattr *nest;
 
-		if (insn->op != LOCKHELD_OP_LOCK)
+		if (insn->op != LOCKHELD_OP_LOCK &&
+		    insn->op != LOCKHELD_OP_HELD_NS)
 			continue;
 		nest = nla_nest_start(skb, LOCKHELD_A_TERM);
 		if (!nest ||

@@ -113,16 +113,16 @@ enum lh_word lh_owner(u8 family, u8 mode, unsigned long lock)
 }
 
 /* Whoever is named by the lock is in it: no need to know more. */
-bool lh_lock_busy(u8 family, u8 mode, unsigned long lock)
+bool lh_lock_busy(u8 family, u8 mode, u32 seen)
 {
 	if (family == LH_FAMILY_SPINS)
-		return arch_spin_is_locked((arch_spinlock_t *)lock);
+		return seen;
 	if (lh_owner_named(family, mode))
 		return false;
 	if (family == LOCKHELD_FAMILY_RWLOCK)
-		return lh_rwlock_busy(lock, mode);
+		return lh_rwlock_busy(seen, mode);
 	if (family == LOCKHELD_FAMILY_RWSEM)
-		return lh_rwsem_busy(lock);
+		return lh_rwsem_busy(seen);
 	return false;
 }
 

@@ -44,13 +44,12 @@ struct lh_record {
 	struct task_struct *task;
 };
 
-/* What the running CPU and its running task hold. */
-struct lh_cpu {
-	struct lh_stack *stack;
-	struct lh_record *record;
-};
+DEFINE_PER_CPU(struct lh_cpu, lh_cpus);
 
-static DEFINE_PER_CPU(struct lh_cpu, lh_cpus);
+static struct lh_record *record_of(const struct lh_cpu *cpu)
+{
+	return container_of(READ_ONCE(cpu->task), struct lh_record, stack);
+}
 
 static struct lh_stack *stacks;		/* one for each CPU */
 static struct lh_record *records;
@@ -74,7 +73,7 @@ static struct lh_bucket *buckets;
 static unsigned int bucket_bits;
 
 static struct tracepoint *sched_switch;
-atomic_t lh_times_wanted = ATOMIC_INIT(0);
+DEFINE_STATIC_KEY_FALSE(lh_times);
 
 static struct lh_bucket *bucket_of(struct task_struct *task)
 {
@@ -143,7 +142,7 @@ static struct lh_record *table_find(struct task_struct *task, bool take)
 static void switch_out(struct lh_cpu *cpu, struct task_struct *prev,
 		       struct task_struct *next)
 {
-	struct lh_record *record = cpu->record, *spare;
+	struct lh_record *record = record_of(cpu), *spare;
 
 	if (lh_task_dead(prev)) {
 		lh_count_add(repaired, lh_stack_keep_top(&record->stack, 0));
@@ -159,7 +158,7 @@ static void switch_out(struct lh_cpu *cpu, struct task_struct *prev,
 	}
 	record->task = prev;
 	spare->task = next;
-	WRITE_ONCE(cpu->record, spare);
+	WRITE_ONCE(cpu->task, &spare->stack);
 }
 
 /* Runs with interrupts off, on the CPU that switches. */
@@ -169,20 +168,21 @@ static void switched(struct task_struct *prev, struct task_struct *next)
 	struct lh_record *record;
 
 	/* Of the CPU's locks only the run queue's is held across this. */
-	if (cpu->stack->n > 1)
-		lh_count_add(repaired, lh_stack_keep_top(cpu->stack, 1));
+	if (lh_stack_nr(cpu->cpu) > 1)
+		lh_count_add(repaired, lh_stack_keep_top(cpu->cpu, 1));
 
-	if (cpu->record->stack.n)
+	lh_stack_trim(cpu->task, lh_preempt_count());
+	if (lh_stack_nr(cpu->task))
 		switch_out(cpu, prev, next);
 
 	record = table_find(next, true);
 	if (record) {
-		struct lh_record *spare = cpu->record;
+		struct lh_record *spare = record_of(cpu);
 
-		WRITE_ONCE(cpu->record, record);
+		WRITE_ONCE(cpu->task, &record->stack);
 		record_free(spare);
 	}
-	WRITE_ONCE(cpu->record->task, next);
+	WRITE_ONCE(record_of(cpu)->task, next);
 }
 
 #ifdef LH_HAVE_SCHED_SWITCH_STATE
@@ -200,29 +200,26 @@ static void probe_sched_switch(void *data, bool preempt,
 
 static struct lh_stack *stack_of(u8 family)
 {
-	struct lh_cpu *cpu = this_cpu_ptr(&lh_cpus);
-
-	return lh_sleeps(family) ? &cpu->record->stack : cpu->stack;
+	return lh_sleeps(family) ? this_cpu_read(lh_cpus.task) :
+				   this_cpu_read(lh_cpus.cpu);
 }
 
-void lh_acquired(unsigned int i, unsigned long lock, unsigned long ip,
-		 enum lh_state state)
+void lh_acquired(union lh_site site, unsigned long lock, unsigned long ip)
 {
-	const struct lh_func *func = &lh_funcs[i];
 	struct lh_entry entry = {
 		.lock = lock,
 		.ip = ip,
-		.family = func->family,
-		.mode = func->mode,
-		.state = state,
-		.context = lh_context(),
-		.gen = lh_group_gen[lh_group(func->family, func->mode)],
-		.func = i,
+		.count = lh_preempt_count(),
+		.site = site,
 	};
 
-	if (atomic_read(&lh_times_wanted))
+	if (site.state == LH_ENTERED)
+		entry.seen = READ_ONCE(*(u32 *)lock);
+	if (static_branch_unlikely(&lh_times)) {
 		entry.time = local_clock();
-	if (!lh_stack_push(stack_of(func->family), &entry))
+		entry.site.timed = true;
+	}
+	if (!lh_stack_push_once(stack_of(site.family), &entry))
 		lh_count(stack_full);
 }
 
@@ -239,10 +236,10 @@ static bool release_in(struct lh_stack *stack, u8 family, unsigned long lock)
 	unsigned int i;
 
 	for (i = 0; i < LH_STACK_DEPTH; i++) {
-		struct lh_entry *entry = &stack->entry[i];
+		struct lh_entry *entry = lh_stack_entry(stack, i);
 
 		if (READ_ONCE(entry->lock) == lock &&
-		    READ_ONCE(entry->family) == family &&
+		    READ_ONCE(entry->site.family) == family &&
 		    cmpxchg(&entry->lock, lock, LH_GONE) == lock)
 			return true;
 	}
@@ -251,7 +248,7 @@ static bool release_in(struct lh_stack *stack, u8 family, unsigned long lock)
 
 /*
  * The taker's entry is in some record. It drops what is marked as gone when it
- * next releases something, as in lh_records_forget().
+ * next takes or releases something, as in lh_records_forget().
  */
 static bool release_elsewhere(u8 family, unsigned long lock)
 {
@@ -264,31 +261,28 @@ static bool release_elsewhere(u8 family, unsigned long lock)
 	return false;
 }
 
-void lh_released(unsigned int i, unsigned long lock)
+void lh_released(u8 family, unsigned long lock)
 {
-	u8 family = lh_funcs[i].family;
-
-	if (lh_stack_pop(stack_of(family), family, lock, lh_context()) ||
+	if (lh_stack_pop(stack_of(family), family, lock, lh_preempt_count()) ||
 	    (is_handed_over(family) && release_elsewhere(family, lock)))
 		return;
 	lh_count(unmatched);
 }
 
-void lh_downgraded(unsigned int i, unsigned long lock, unsigned long ip)
+void lh_downgraded(union lh_site site, unsigned long lock, unsigned long ip)
 {
-	const struct lh_func *func = &lh_funcs[i];
-	unsigned int group = lh_group(func->family, LOCKHELD_MODE_READ);
-	struct lh_entry *entry = lh_stack_find(stack_of(func->family), lock);
+	unsigned int group = lh_group(site.family, LOCKHELD_MODE_READ);
+	struct lh_entry *entry = lh_stack_find(stack_of(site.family), lock);
 
 	if (!lh_group_hooked(group)) {
 		/* Nobody asks about readers, or would see them leave. */
-		lh_released(i, lock);
+		lh_released(site.family, lock);
 	} else if (entry) {
-		entry->gen = lh_group_gen[group];
-		WRITE_ONCE(entry->mode, LOCKHELD_MODE_READ);
+		entry->site.gen = lh_group_gen[group];
+		WRITE_ONCE(entry->site.mode, LOCKHELD_MODE_READ);
 	} else {
 		/* Writers are not hooked. */
-		lh_acquired(i, lock, ip, LH_OWNED);
+		lh_acquired(site, lock, ip);
 	}
 }
 
@@ -296,9 +290,8 @@ void lh_downgraded(unsigned int i, unsigned long lock, unsigned long ip)
 static struct lh_entry *find_waiter(unsigned long lock)
 {
 	struct lh_cpu *cpu = this_cpu_ptr(&lh_cpus);
-	struct lh_entry *entry = lh_stack_find(cpu->stack, lock);
 
-	return entry ?: lh_stack_find(&cpu->record->stack, lock);
+	return lh_stack_find(cpu->cpu, lock) ?: lh_stack_find(cpu->task, lock);
 }
 
 void lh_waits(unsigned long lock)
@@ -306,35 +299,34 @@ void lh_waits(unsigned long lock)
 	struct lh_entry *entry = find_waiter(lock);
 
 	lh_count(waits);
-	if (entry && entry->state != LH_OWNED)
-		WRITE_ONCE(entry->state, LH_WAITING);
+	if (entry && entry->site.state != LH_OWNED)
+		WRITE_ONCE(entry->site.state, LH_WAITING);
 }
 
 void lh_waited(unsigned long lock, int ret)
 {
 	struct lh_entry *entry = find_waiter(lock);
 
-	if (!entry || entry->state != LH_WAITING)
+	if (!entry || entry->site.state != LH_WAITING)
 		return;
 	if (ret) {
 		lh_count(failed);
-		lh_stack_pop(stack_of(entry->family), entry->family, lock,
-			     lh_context());
+		lh_released(entry->site.family, lock);
 		return;
 	}
-	if (entry->time)
+	if (entry->site.timed)
 		entry->time = local_clock();
-	WRITE_ONCE(entry->state, LH_OWNED);
+	WRITE_ONCE(entry->site.state, LH_OWNED);
 }
 
 struct lh_stack *lh_cpu_stack(void)
 {
-	return this_cpu_ptr(&lh_cpus)->stack;
+	return this_cpu_read(lh_cpus.cpu);
 }
 
 struct lh_stack *lh_task_stack(void)
 {
-	struct lh_record *record = READ_ONCE(this_cpu_ptr(&lh_cpus)->record);
+	struct lh_record *record = record_of(this_cpu_ptr(&lh_cpus));
 
 	/* A sample of the switch itself: the task's record is already away. */
 	if (record->task && record->task != current)
@@ -345,16 +337,20 @@ struct lh_stack *lh_task_stack(void)
 /* No hook and no tracepoint is in place; a sample may look, and finds nothing. */
 static void reset(void)
 {
-	unsigned int cpu;
+	unsigned int cpu, i;
 
-	memset(stacks, 0, nr_cpu_ids * sizeof(*stacks));
-	memset(records, 0, nr_records * sizeof(*records));
+	for (i = 0; i < nr_cpu_ids; i++)
+		lh_stack_clear(&stacks[i]);
+	for (i = 0; i < nr_records; i++) {
+		lh_stack_clear(&records[i].stack);
+		records[i].task = NULL;
+	}
 	memset(buckets, 0, (sizeof(*buckets) << bucket_bits));
 	bitmap_zero(records_used, nr_records);
 	bitmap_set(records_used, 0, nr_cpu_ids);
 	for_each_possible_cpu(cpu) {
-		per_cpu(lh_cpus, cpu).stack = &stacks[cpu];
-		per_cpu(lh_cpus, cpu).record = &records[cpu];
+		per_cpu(lh_cpus, cpu).cpu = &stacks[cpu];
+		per_cpu(lh_cpus, cpu).task = &records[cpu].stack;
 	}
 }
 
@@ -363,7 +359,7 @@ static void forget(struct lh_stack *stack, u32 groups)
 	unsigned int i;
 
 	for (i = 0; i < LH_STACK_DEPTH; i++) {
-		struct lh_entry *entry = &stack->entry[i];
+		struct lh_entry *entry = lh_stack_entry(stack, i);
 		unsigned long lock = READ_ONCE(entry->lock);
 
 		/*
@@ -371,8 +367,8 @@ static void forget(struct lh_stack *stack, u32 groups)
 		 * of a group that has hooks, so its address is another one.
 		 */
 		if (lock > LH_GONE &&
-		    groups & BIT(lh_group(READ_ONCE(entry->family),
-					  READ_ONCE(entry->mode))))
+		    groups & BIT(lh_group(READ_ONCE(entry->site.family),
+					  READ_ONCE(entry->site.mode))))
 			cmpxchg(&entry->lock, lock, LH_GONE);
 	}
 }

@@ -34,22 +34,22 @@ static void add_lock(struct record *record,
 static void add_stack(struct record *record, struct lh_sample *sample,
 		      struct lh_stack *stack, const unsigned long *matched)
 {
-	unsigned int i, n = stack ? READ_ONCE(stack->n) : 0;
+	unsigned int i, n = stack ? lh_stack_nr(stack) : 0;
 
 	for (i = 0; i < n; i++) {
-		struct lh_entry *entry = &stack->entry[i];
+		struct lh_entry *entry = lh_stack_entry(stack, i);
 		struct lockheld_sample_lock lock = {
 			.addr = entry->lock,
 			.ip = entry->ip,
-			.family = entry->family,
-			.mode = entry->mode,
-			.context = entry->context,
+			.family = entry->site.family,
+			.mode = entry->site.mode,
+			.context = lh_context_of(entry->count),
 			.flags = test_bit(i, matched) ? LOCKHELD_LOCK_MATCHED : 0,
 		};
 
 		if (!lh_entry_holds(sample, stack, i))
 			continue;
-		if (entry->time)
+		if (entry->site.timed)
 			lock.held_ns = local_clock() - entry->time;
 		add_lock(record, &lock);
 	}

@@ -29,6 +29,10 @@ static inline void host_may_interrupt(void)
 		__asm__ __volatile__("" ::: "memory");			\
 		host_may_interrupt();					\
 	} while (0)
+#undef __always_inline
+#define __always_inline	inline __attribute__((always_inline))
+#define likely(x)	(x)
+#define unlikely(x)	(x)
 #define READ_ONCE(x)	(*(const volatile __typeof__(x) *)&(x))
 #define WRITE_ONCE(x, value)						\
 	do {								\
