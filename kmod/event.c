@@ -39,7 +39,7 @@ struct lh_counts {
  * @flags: LOCKHELD_FILTER_*
  * @attached: had an event at some time
  * @times: needs to know since when locks are held
- * @groups: hooks it has
+ * @wants: hooks it has
  * @owner: process that added it
  * @net: with @portid, the socket that added it
  * @portid: see @net
@@ -55,7 +55,7 @@ struct lh_filter {
 	u32 flags;
 	bool attached;
 	bool times;
-	u32 groups;
+	struct lh_wants wants;
 	pid_t owner;
 	struct net *net;
 	u32 portid;
@@ -330,7 +330,7 @@ static void filter_free(struct lh_filter *filter)
 static void filter_delete(struct lh_filter *filter)
 {
 	detach(&filter->events);
-	lh_hooks_put(filter->groups);
+	lh_hooks_put(&filter->wants);
 	if (filter->times)
 		static_branch_dec(&lh_times);
 	list_del(&filter->node);
@@ -362,12 +362,12 @@ static int resolve(struct lh_filter *filter, unsigned int *at,
 
 		if (insn->op == LOCKHELD_OP_TERM &&
 		    insn->arg == LOCKHELD_TERM_DEPTH)
-			filter->groups |= lh_depth_groups();
+			lh_wants_add(&filter->wants, lh_depth_groups(), 0);
 		if (insn->op == LOCKHELD_OP_HELD_NS)
 			filter->times = true;
 		else if (insn->op != LOCKHELD_OP_LOCK)
 			continue;
-		err = lh_lock_resolve(insn, &filter->groups, msg);
+		err = lh_lock_resolve(insn, &filter->wants, msg);
 		if (err) {
 			*at = i;
 			return err;
@@ -421,7 +421,7 @@ int lh_filter_add(const struct lockheld_insn *insns, unsigned int nr,
 	err = resolve(filter, at, msg);
 	if (err)
 		goto out;
-	err = lh_hooks_get(filter->groups);
+	err = lh_hooks_get(&filter->wants);
 	if (err) {
 		*msg = "the lock functions could not be hooked: see the kernel's log";
 		goto out;

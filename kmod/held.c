@@ -51,7 +51,8 @@ bool lh_stack_push_once(struct lh_stack *stack, const struct lh_entry *new)
 	    lh_context_of(top->count) == lh_context_of(new->count) &&
 	    new->site.mode != LOCKHELD_MODE_READ &&
 	    new->site.family != LOCKHELD_FAMILY_SEMAPHORE) {
-		WRITE_ONCE(top->site.state, new->site.state);
+		/* What calls another says better what it is. */
+		WRITE_ONCE(top->site.word, new->site.word);
 		return true;
 	}
 	return lh_stack_push(stack, new);

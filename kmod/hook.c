@@ -26,6 +26,8 @@ static struct lh_hook *hooks[LH_NR_FUNCS];
 static struct lh_hook_set *sets[LH_NR_GROUPS][LH_DOWNGRADE + 1];
 static unsigned int users[LH_NR_GROUPS];
 static char reasons[LH_NR_GROUPS][96];
+unsigned long lh_only[LH_NR_GROUPS];
+DEFINE_STATIC_KEY_FALSE(lh_only_key);
 static u64 missed_before;	/* by hooks that are gone */
 
 /* See find_interiors(). */
@@ -268,6 +270,45 @@ u32 lh_depth_groups(void)
 	return mask;
 }
 
+void lh_wants_add(struct lh_wants *wants, u32 groups, unsigned long lock)
+{
+	unsigned int group;
+
+	for (group = 0; group < LH_NR_GROUPS; group++) {
+		if (!(groups & BIT(group)))
+			continue;
+		if (!(wants->groups & BIT(group)))
+			wants->lock[group] = lock;
+		else if (wants->lock[group] != lock)
+			wants->lock[group] = 0;
+	}
+	wants->groups |= groups;
+}
+
+static void set_only(unsigned int group, unsigned long lock)
+{
+	bool had = lh_only[group];
+
+	WRITE_ONCE(lh_only[group], lock);
+	if (lock && !had)
+		static_branch_inc(&lh_only_key);
+	else if (!lock && had)
+		static_branch_dec(&lh_only_key);
+}
+
+/*
+ * With more users a group may have to see more locks. It goes on seeing them
+ * until its hooks go: whatever is in a stack must be seen leaving.
+ */
+static void user_add(unsigned int group, unsigned long lock)
+{
+	if (!users[group])
+		set_only(group, lock);
+	else if (lh_only[group] != lock)
+		set_only(group, 0);
+	WRITE_ONCE(users[group], users[group] + 1);
+}
+
 bool lh_group_hooked(unsigned int group)
 {
 	return READ_ONCE(users[group]);
@@ -385,8 +426,9 @@ static int install_wanted(u32 wanted, bool acquires)
 	return 0;
 }
 
-int lh_hooks_get(u32 mask)
+int lh_hooks_get(const struct lh_wants *wants)
 {
+	u32 mask = wants->groups;
 	unsigned int group;
 	int err;
 
@@ -401,7 +443,7 @@ int lh_hooks_get(u32 mask)
 	}
 	for (group = 0; group < LH_NR_GROUPS; group++) {
 		if (mask & BIT(group))
-			WRITE_ONCE(users[group], users[group] + 1);
+			user_add(group, wants->lock[group]);
 	}
 
 	/* A release that nobody waits for is harmless, a missed one is not. */
@@ -409,12 +451,13 @@ int lh_hooks_get(u32 mask)
 	if (!err)
 		err = install_wanted(active(), true);
 	if (err)
-		lh_hooks_put(mask);
+		lh_hooks_put(wants);
 	return err;
 }
 
-void lh_hooks_put(u32 mask)
+void lh_hooks_put(const struct lh_wants *wants)
 {
+	u32 mask = wants->groups;
 	unsigned int group;
 	u32 gone = 0;
 
@@ -432,9 +475,10 @@ void lh_hooks_put(u32 mask)
 	remove_unwanted(active(), true);
 	remove_unwanted(active(), false);
 	for (group = 0; group < LH_NR_GROUPS; group++) {
-		if (gone & BIT(group))
-			WRITE_ONCE(lh_group_gen[group],
-				   lh_group_gen[group] + 1);
+		if (!(gone & BIT(group)))
+			continue;
+		WRITE_ONCE(lh_group_gen[group], lh_group_gen[group] + 1);
+		set_only(group, 0);
 	}
 	if (active())
 		lh_records_forget(gone);

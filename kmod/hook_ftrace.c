@@ -18,58 +18,71 @@
  * struct lh_hook_set - functions that do the same to the same kind of lock
  * @ops: ftrace's
  * @site: what their entries have
+ * @group: of the locks
  */
 struct lh_hook_set {
 	struct ftrace_ops ops;
 	union lh_site site;
+	unsigned int group;
 };
 
-static __always_inline union lh_site site_of(const struct ftrace_ops *ops)
+static __always_inline const struct lh_hook_set *
+set_of(const struct ftrace_ops *ops)
 {
-	return container_of(ops, struct lh_hook_set, ops)->site;
+	return container_of(ops, struct lh_hook_set, ops);
 }
 
-static __always_inline void acquired(union lh_site site, bool sleeps,
+static __always_inline void acquired(const struct lh_hook_set *set, bool sleeps,
 				     struct ftrace_regs *fregs,
 				     unsigned long caller)
 {
+	unsigned long lock = lh_ftrace_arg(fregs, 0);
+
+	if (lh_unwanted(set->group, lock))
+		return;
 	preempt_disable_notrace();
-	lh_push(site, sleeps, lh_ftrace_arg(fregs, 0), caller);
+	lh_push(set->site, sleeps, lock, caller);
 	preempt_enable_notrace();
 }
 
 static void acquired_spinning(unsigned long ip, unsigned long caller,
 			      struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
-	acquired(site_of(ops), false, fregs, caller);
+	acquired(set_of(ops), false, fregs, caller);
 }
 
 static void acquired_sleeping(unsigned long ip, unsigned long caller,
 			      struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
-	acquired(site_of(ops), true, fregs, caller);
+	acquired(set_of(ops), true, fregs, caller);
 }
 
 /* Whoever has such a lock cannot be preempted, nor has an interrupt taken it. */
 static void released_spinning(unsigned long ip, unsigned long caller,
 			      struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
+	const struct lh_hook_set *set = set_of(ops);
 	unsigned long lock = lh_ftrace_arg(fregs, 0);
 
+	if (lh_unwanted(set->group, lock))
+		return;
 	if (unlikely(!lh_stack_pop_top(this_cpu_read(lh_cpus.cpu), lock)))
-		lh_released(site_of(ops).family, lock);
+		lh_released(set->site.family, lock);
 }
 
 /* An interrupt may release what the task below it has taken. */
 static void released_sleeping(unsigned long ip, unsigned long caller,
 			      struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
+	const struct lh_hook_set *set = set_of(ops);
 	unsigned long lock = lh_ftrace_arg(fregs, 0);
 
+	if (lh_unwanted(set->group, lock))
+		return;
 	preempt_disable_notrace();
 	if (unlikely(lh_preempt_count() & LH_INTERRUPTS ||
 		     !lh_stack_pop_top(this_cpu_read(lh_cpus.task), lock)))
-		lh_released(site_of(ops).family, lock);
+		lh_released(set->site.family, lock);
 	preempt_enable_notrace();
 }
 
@@ -77,7 +90,7 @@ static void downgraded(unsigned long ip, unsigned long caller,
 		       struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
 	preempt_disable_notrace();
-	lh_downgraded(site_of(ops), lh_ftrace_arg(fregs, 0), caller);
+	lh_downgraded(set_of(ops)->site, lh_ftrace_arg(fregs, 0), caller);
 	preempt_enable_notrace();
 }
 
@@ -112,6 +125,7 @@ struct lh_hook_set *lh_ftrace_install(const struct lh_func *func,
 		return ERR_PTR(-ENOMEM);
 	set->site = lh_site_of(func, func->verb == LH_DOWNGRADE ? LH_OWNED :
 								  LH_ENTERED);
+	set->group = lh_group(func->family, func->mode);
 	set->ops.func = handler_of(func);
 	/* As long as it is hooked ftrace cannot be switched off by sysctl. */
 	set->ops.flags = FTRACE_OPS_FL_PERMANENT;

@@ -29,27 +29,37 @@ struct lh_hook {
 	};
 };
 
-static unsigned long lock_arg(unsigned int func, struct pt_regs *regs)
+static unsigned long lock_arg(const struct lh_hook *hook, struct pt_regs *regs)
 {
-	if (lh_funcs[func].self)
-		return lh_extents[func].start;
-	return regs_get_kernel_argument(regs, lh_funcs[func].arg);
+	const struct lh_func *func = &lh_funcs[hook->func];
+
+	if (func->self)
+		return lh_extents[hook->func].start;
+	return regs_get_kernel_argument(regs, func->arg);
+}
+
+static bool unwanted(const struct lh_hook *hook, unsigned long lock)
+{
+	return lh_unwanted(lh_group(hook->site.family, hook->site.mode), lock);
 }
 
 static int entered_acquire(struct kprobe *kp, struct pt_regs *regs)
 {
 	struct lh_hook *hook = container_of(kp, struct lh_hook, kp);
+	unsigned long lock = lock_arg(hook, regs);
 
-	lh_acquired(hook->site, lock_arg(hook->func, regs),
-		    lh_regs_caller(regs));
+	if (!unwanted(hook, lock))
+		lh_acquired(hook->site, lock, lh_regs_caller(regs));
 	return 0;
 }
 
 static int entered_release(struct kprobe *kp, struct pt_regs *regs)
 {
 	struct lh_hook *hook = container_of(kp, struct lh_hook, kp);
+	unsigned long lock = lock_arg(hook, regs);
 
-	lh_released(hook->site.family, lock_arg(hook->func, regs));
+	if (!unwanted(hook, lock))
+		lh_released(hook->site.family, lock);
 	return 0;
 }
 
@@ -57,7 +67,7 @@ static int entered_downgrade(struct kprobe *kp, struct pt_regs *regs)
 {
 	struct lh_hook *hook = container_of(kp, struct lh_hook, kp);
 
-	lh_downgraded(hook->site, lock_arg(hook->func, regs),
+	lh_downgraded(hook->site, lock_arg(hook, regs),
 		      lh_regs_caller(regs));
 	return 0;
 }
@@ -66,9 +76,11 @@ static int entered_trial(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct lh_hook *hook = container_of(lh_kretprobe(ri), struct lh_hook,
 					    rp);
+	unsigned long lock = lock_arg(hook, regs);
 
-	*(unsigned long *)ri->data = lock_arg(hook->func, regs);
-	return 0;
+	*(unsigned long *)ri->data = lock;
+	/* Not 0: its return is not looked at. */
+	return unwanted(hook, lock);
 }
 
 static bool got_lock(const struct lh_func *func, int ret)
@@ -103,8 +115,10 @@ static int entered_wait(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct lh_hook *hook = container_of(lh_kretprobe(ri), struct lh_hook,
 					    rp);
-	unsigned long lock = lock_arg(hook->func, regs);
+	unsigned long lock = lock_arg(hook, regs);
 
+	if (unwanted(hook, lock))
+		return 1;
 	*(unsigned long *)ri->data = lock;
 	lh_acquired(hook->site, lock, lh_regs_caller(regs));
 	return 0;

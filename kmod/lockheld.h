@@ -136,9 +136,40 @@ bool lh_group_hooked(unsigned int group);
 const char *lh_hooks_backend(void);
 const char *lh_hooks_backend_reason(void);
 
-/* Hook @mask for one more user. Sleeps. On error nothing is hooked. */
-int lh_hooks_get(u32 mask);
-void lh_hooks_put(u32 mask);
+/**
+ * struct lh_wants - what a user wants to know of lock operations
+ * @groups: of these groups
+ * @lock: of this lock only; by group, 0 for all
+ */
+struct lh_wants {
+	u32 groups;
+	unsigned long lock[LH_NR_GROUPS];
+};
+
+/* Adds @groups, of which @lock is wanted; 0 for all. */
+void lh_wants_add(struct lh_wants *wants, u32 groups, unsigned long lock);
+
+/* Hooks for one more user. Sleeps. On error nothing is hooked. */
+int lh_hooks_get(const struct lh_wants *wants);
+void lh_hooks_put(const struct lh_wants *wants);
+
+/*
+ * The one lock that is wanted of a group; 0 for all. As long as all groups
+ * have 0 the key is off.
+ */
+extern unsigned long lh_only[LH_NR_GROUPS];
+DECLARE_STATIC_KEY_FALSE(lh_only_key);
+
+/* Does nobody want to know about @lock? For handlers, before all else. */
+static __always_inline bool lh_unwanted(unsigned int group, unsigned long lock)
+{
+	unsigned long only;
+
+	if (!static_branch_unlikely(&lh_only_key))
+		return false;
+	only = READ_ONCE(lh_only[group]);
+	return only && only != lock;
+}
 
 /* Probes that the kernel could not run since the module was loaded. */
 u64 lh_hooks_missed(void);
@@ -342,11 +373,12 @@ struct lh_sample {
 };
 
 /*
- * Chooses how a lock term is answered on this kernel, and adds to @groups what
+ * Chooses how a lock term is answered on this kernel, and adds to @wants what
  * must be hooked for it. Keeps what it finds out in @insn, see lockterm.c.
  * Returns 0, -EFAULT or -EOPNOTSUPP with a sentence in @msg.
  */
-int lh_lock_resolve(struct lockheld_insn *insn, u32 *groups, const char **msg);
+int lh_lock_resolve(struct lockheld_insn *insn, struct lh_wants *wants,
+		    const char **msg);
 
 /* Of a resolved term. */
 enum lockheld_mechanism lh_lock_mechanism(const struct lockheld_insn *insn);

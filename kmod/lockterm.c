@@ -385,7 +385,8 @@ static u32 trackable(const struct lockheld_insn *insn, u32 families,
 	return left;
 }
 
-int lh_lock_resolve(struct lockheld_insn *insn, u32 *groups, const char **msg)
+int lh_lock_resolve(struct lockheld_insn *insn, struct lh_wants *wants,
+		    const char **msg)
 {
 	int families = find_families(insn), i;
 	const char *reason = NULL;
@@ -418,6 +419,8 @@ int lh_lock_resolve(struct lockheld_insn *insn, u32 *groups, const char **msg)
 		return -EOPNOTSUPP;
 	}
 	insn->pad = families;
-	*groups |= groups_of(insn);
+	/* The other locks that are one are not the same for all tasks. */
+	lh_wants_add(wants, groups_of(insn),
+		     insn->arg == LOCKHELD_SPEC_ADDR ? insn->imm : 0);
 	return 0;
 }

@@ -128,6 +128,8 @@ static int put_group(struct sk_buff *skb, u8 lock_family, u8 mode)
 	    nla_put_u32(skb, LOCKHELD_A_MECHANISM, mechanism) ||
 	    nla_put_string(skb, LOCKHELD_A_VERSION, THIS_MODULE->version) ||
 	    nla_put_string(skb, LOCKHELD_A_BACKEND, lh_hooks_backend()) ||
+	    nla_put_string(skb, LOCKHELD_A_BACKEND_REASON,
+			   lh_hooks_backend_reason()) ||
 	    (reason && nla_put_string(skb, LOCKHELD_A_REASON, reason)))
 		return -EMSGSIZE;
 	return 0;

@@ -274,7 +274,7 @@ void lh_downgraded(union lh_site site, unsigned long lock, unsigned long ip)
 	unsigned int group = lh_group(site.family, LOCKHELD_MODE_READ);
 	struct lh_entry *entry = lh_stack_find(stack_of(site.family), lock);
 
-	if (!lh_group_hooked(group)) {
+	if (!lh_group_hooked(group) || lh_unwanted(group, lock)) {
 		/* Nobody asks about readers, or would see them leave. */
 		lh_released(site.family, lock);
 	} else if (entry) {

@@ -46,9 +46,10 @@ static void print_table(const struct lhnl_cap *caps, size_t n)
 	int width = family_width(caps, n);
 	size_t i;
 
-	printf("lockheld %s on %s, hooks by %s\n\n",
+	printf("lockheld %s on %s, hooks by %s: %s\n\n",
 	       n && caps[0].version ? caps[0].version : "?", release(),
-	       n && caps[0].backend ? caps[0].backend : "?");
+	       n && caps[0].backend ? caps[0].backend : "?",
+	       n && caps[0].backend_reason ? caps[0].backend_reason : "?");
 	printf("%-*s  %-4s  %-9s  %s\n", width, "FAMILY", "MODE", "MECHANISM",
 	       "COST, OR WHY NOT");
 	for (i = 0; i < n; i++) {
@@ -83,6 +84,9 @@ static void print_json(const struct lhnl_cap *caps, size_t n)
 			    lockname_mechanism(caps[i].mechanism));
 		if (caps[i].backend)
 			json_string(&j, "backend", caps[i].backend);
+		if (caps[i].backend_reason)
+			json_string(&j, "backend_reason",
+				    caps[i].backend_reason);
 		if (caps[i].mechanism != LOCKHELD_MECH_NONE)
 			json_string(&j, "cost",
 				    lockname_cost_class(caps[i].mechanism));

@@ -26,6 +26,7 @@
 static struct nla_policy policy[LOCKHELD_A_MAX + 1] = {
 	[LOCKHELD_A_VERSION] = { .type = NLA_STRING },
 	[LOCKHELD_A_BACKEND] = { .type = NLA_STRING },
+	[LOCKHELD_A_BACKEND_REASON] = { .type = NLA_STRING },
 	[LOCKHELD_A_FAMILY] = { .type = NLA_U32 },
 	[LOCKHELD_A_MODE] = { .type = NLA_U32 },
 	[LOCKHELD_A_MECHANISM] = { .type = NLA_U32 },
@@ -102,6 +103,7 @@ static int parse_cap(struct nlattr *attrs, int len, void *arg)
 	cap->mechanism = get_u32(tb, LOCKHELD_A_MECHANISM);
 	cap->version = get_string(tb, LOCKHELD_A_VERSION);
 	cap->backend = get_string(tb, LOCKHELD_A_BACKEND);
+	cap->backend_reason = get_string(tb, LOCKHELD_A_BACKEND_REASON);
 	cap->reason = get_string(tb, LOCKHELD_A_REASON);
 	return 0;
 }
@@ -113,6 +115,7 @@ void lhnl_caps_free(struct lhnl_cap *caps, size_t n)
 	for (i = 0; i < n; i++) {
 		free(caps[i].version);
 		free(caps[i].backend);
+		free(caps[i].backend_reason);
 		free(caps[i].reason);
 	}
 	free(caps);

@@ -28,6 +28,7 @@ struct lhnl_cap {
 	__u32 mechanism;	/* enum lockheld_mechanism */
 	char *version;
 	char *backend;
+	char *backend_reason;
 	char *reason;		/* NULL unless LOCKHELD_MECH_NONE */
 };
 

@@ -10,7 +10,7 @@
  *
  * LOCKHELD_CMD_CAPS_GET (dump)
  *	One message for each family and mode the module knows:
- *	FAMILY, MODE, MECHANISM, BACKEND, and REASON where MECHANISM is
+ *	FAMILY, MODE, MECHANISM, BACKEND, BACKEND_REASON, and REASON where MECHANISM is
  *	LOCKHELD_MECH_NONE. VERSION (of the module) is in each message.
  *
  * LOCKHELD_CMD_FILTER_ADD (do)
@@ -81,7 +81,7 @@ enum lockheld_cmd {
  * enum lockheld_attr - netlink attributes, one set for all commands
  * @LOCKHELD_A_PAD: alignment of 64-bit attributes, carries nothing
  * @LOCKHELD_A_VERSION: string, the module's version
- * @LOCKHELD_A_BACKEND: string, how hooks are placed, "kprobe"
+ * @LOCKHELD_A_BACKEND: string, how hooks are placed, "ftrace" or "kprobe"
  * @LOCKHELD_A_FAMILY: u32, enum lockheld_family
  * @LOCKHELD_A_MODE: u32, enum lockheld_mode
  * @LOCKHELD_A_MECHANISM: u32, enum lockheld_mechanism
@@ -108,6 +108,7 @@ enum lockheld_cmd {
  * @LOCKHELD_A_NAME: string
  * @LOCKHELD_A_VALUE: u64
  * @LOCKHELD_A_ADDR: u64, a kernel address
+ * @LOCKHELD_A_BACKEND_REASON: string, why hooks are placed like that
  */
 enum lockheld_attr {
 	LOCKHELD_A_UNSPEC,
@@ -135,6 +136,7 @@ enum lockheld_attr {
 	LOCKHELD_A_NAME,
 	LOCKHELD_A_VALUE,
 	LOCKHELD_A_ADDR,
+	LOCKHELD_A_BACKEND_REASON,
 	__LOCKHELD_A_LAST
 };
 #define LOCKHELD_A_MAX (__LOCKHELD_A_LAST - 1)
