@@ -11,7 +11,8 @@ setup
 
 # Hooks take a second to be placed, and on a kernel with kmemleak and KASAN half
 # a minute
-cycles=1000 hooks=20 loads=50
+cycles=$((1000 / ${TEST_DIVISOR:-1})) hooks=$((20 / ${TEST_DIVISOR:-1}))
+loads=$((50 / ${TEST_DIVISOR:-1}))
 [ ! -e /sys/kernel/debug/kmemleak ] || hooks=3 loads=4
 
 part_of_this "$TEST_TOOLS/storm" "$cycles" "$hooks"
@@ -22,7 +23,7 @@ check "lockheld is unloaded" unload lockheld
 # Loads, records for a moment and unloads
 load_and_unload()
 {
-	insmod "$LOCKHELD_KO" || return
+	load_lockheld || return
 	"$LOCKHELD_CTL" record -a -e page-faults -c 1 -o "$tmp/0.data" \
 		--filter "$1" -- sleep 0.02 || return
 	unload lockheld
@@ -49,5 +50,5 @@ at_least "the load has run all the time" "$(jobs -r | wc -l)" 4
 # shellcheck disable=SC2086 # several numbers
 kill $lockers
 wait
-check "insmod once more" insmod "$LOCKHELD_KO"
+check "insmod once more" load_lockheld
 finish
