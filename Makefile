@@ -51,6 +51,12 @@ check: check-needs
 check-all: check-needs
 	$(MAKE) -C selftests run_tests ARGS=-a
 
+# The test fails where the file is out of date, which is what this is for
+support-matrix: check-needs
+	$(MAKE) -C selftests all
+	-selftests/run_tests -a kmod/check.sh
+	selftests/support-matrix
+
 check-needs:
 	selftests/install-packages check
 	$(MAKE) ctl
@@ -75,10 +81,11 @@ help:
 	@echo 'make demo       build, boot a kernel in a VM, record a compiler at work, report'
 	@echo 'make check      every test, on this machine and in VMs of the main kernels'
 	@echo 'make check-all  the same with VMs of all kernels'
+	@echo 'make support-matrix   docs/support-matrix.md, from what each kernel says'
 	@echo 'make bench-symres SYMBENCH=DIR   symres beside other symbolizers'
 	@echo 'make clean'
 	@echo
 	@echo 'V=1 shows the commands. demo and check install the Debian packages they need;'
 	@echo 'kernels for the VMs are kept in /var/cache/lockheld (LOCKHELD_CACHE).'
 
-.PHONY: all module ctl symres install demo check check-all check-needs bench-symres clean help
+.PHONY: all module ctl symres install demo check check-all support-matrix check-needs bench-symres clean help
