@@ -327,7 +327,9 @@ static int find_families(const struct lockheld_insn *insn)
 		       BIT(LOCKHELD_FAMILY_SPINLOCK) |
 		       BIT(LOCKHELD_FAMILY_RWLOCK) |
 		       BIT(LOCKHELD_FAMILY_RT_MUTEX) |
-		       BIT(LOCKHELD_FAMILY_SEMAPHORE);
+		       BIT(LOCKHELD_FAMILY_PERCPU_RWSEM) |
+		       BIT(LOCKHELD_FAMILY_SEMAPHORE) |
+		       BIT(LOCKHELD_FAMILY_SRCU);
 	default:
 		return BIT(insn->family);
 	}
@@ -351,6 +353,10 @@ static u32 groups_of(const struct lockheld_insn *insn)
 			mask &= ~lh_groups_of(family, LOCKHELD_MODE_READ);
 		groups |= mask;
 	}
+	/* Which no kernel has: not a reason to do without all other locks. */
+	if (insn->arg == LOCKHELD_SPEC_SLAB && !insn->family)
+		groups &= ~lh_groups_of(LOCKHELD_FAMILY_PERCPU_RWSEM,
+					LOCKHELD_MODE_READ);
 	return groups;
 }
 
