@@ -10,6 +10,7 @@
 struct name_pair {
 	struct file *f;
 	bool shown;		/* names count as they are shown */
+	bool hashed;		/* equal worth is not enough */
 	struct text a, b;
 };
 
@@ -23,32 +24,53 @@ static int name_of(struct file *f, const struct range *r, struct text *name)
 	return strings_get(&t->str, r->name, name);
 }
 
+/* The same of one whose name was weighed. */
+static int weighed_name(struct file *f, const struct range *r,
+			struct text *name)
+{
+	struct symtab *t = file_table(f, r->ref);
+	GElf_Sym sym;
+	int ret = symtab_read(t, r->ref - t->first, 1, &sym);
+
+	return ret ? ret : strings_get(&t->str, sym.st_name, name);
+}
+
 static int better_name(void *arg, const struct range *a, const struct range *b)
 {
 	struct name_pair *p = arg;
-	int ret;
 
 	if (a->key >> 1 != b->key >> 1)
 		return a->key > b->key ? 1 : -1;
-	if (name_of(p->f, a, &p->a) || name_of(p->f, b, &p->b))
-		return -1;
-	ret = strcmp(p->a.s, p->b.s);
 	/* The same name in two tables. */
-	return ret ? ret : (a->ref < b->ref ? 1 : -1);
+	if (a->hash == b->hash)
+		return a->ref < b->ref ? 1 : -1;
+	if (weighed_name(p->f, a, &p->a) || weighed_name(p->f, b, &p->b))
+		return -1;
+	return strcmp(p->a.s, p->b.s);
+}
+
+uint32_t name_hash(const char *s, size_t len)
+{
+	uint32_t h = 2166136261;
+
+	while (len--)
+		h = (h ^ (unsigned char)*s++) * 16777619;
+	return h;
+}
+
+/* What a name is worth, and what it is compared by where that is equal. */
+static void take_weight(struct range *r, const char *name, size_t len,
+			bool hashed)
+{
+	r->key = name_key(name, len);
+	if (hashed)
+		r->hash = name_hash(name, len);
 }
 
 /* What the stored name of a symbol is worth; 0: it has none. */
 static uint32_t stored_worth(struct name_pair *p, const struct range *r)
 {
 	return name_of(p->f, r, &p->a) ? 0 : name_key(p->a.s, strlen(p->a.s));
-}
-
-/* The same of the name that is shown, where that counts. */
-static uint32_t shown_worth(struct name_pair *p, const struct range *r)
-{
-	if (name_of(p->f, r, &p->a) || text_demangle(&p->a))
-		return 0;
-	return name_key(p->a.s, strlen(p->a.s));
 }
 
 enum { STRETCH = 64 << 10, AHEAD = 8, SPARE = 64 << 10 };
@@ -74,10 +96,12 @@ static void weigh_sorted(struct name_pair *p, struct range_list *l,
 		/* Version text, if it is to go, is cut in a copy. */
 		if (name && len && (t->str.keep_version ||
 				    !memchr(name, '@', len)))
-			r->key = name_key(name, len);
+			take_weight(r, name, len, p->hashed);
+		else if (!name_of(p->f, r, &p->a) &&
+			 !(p->shown && text_demangle(&p->a)))
+			take_weight(r, p->a.s, strlen(p->a.s), p->hashed);
 		else
-			r->key = p->shown ? shown_worth(p, r) :
-					    stored_worth(p, r);
+			r->key = 0;
 	}
 }
 
@@ -231,17 +255,65 @@ static int collect_plt(struct file *f, bool perf, struct range_list *l)
 	return ret;
 }
 
-/* Reads every table once. 0, or -ENOMEM. */
-int index_build(struct file *f, struct symres *s)
+/* Few symbols, by the rules of an honest session. */
+int index_from_list(struct file *f, struct range_list *l)
 {
-	struct name_pair names = { .f = f, .shown = s->perf && s->demangle };
-	struct range_list l = s->spare, stubs = { 0 };
-	int ret = file_find_tables(f, s->perf);
+	struct name_pair names = { .f = f, .hashed = true };
+	int ret = ranges_to_index(l, &f->index, weigh, better_name, &names);
 
-	for (unsigned int i = 0; i < f->ntab && !ret; i++) {
+	free(names.a.s);
+	free(names.b.s);
+	return ret;
+}
+
+/* All symbols of a file, and the hashes of their names as they are shown. */
+int names_collect(struct file *f, struct symres *s, struct range_list *l)
+{
+	struct name_pair names = {
+		.f = f, .shown = s->demangle, .hashed = true,
+	};
+	int ret = 0;
+
+	for (unsigned int i = 0; i < f->ntab && !ret; i++)
+		ret = symbols_collect(&f->tab[i], s->perf, NULL, l);
+	for (size_t i = 0; i < l->n; i++)
+		l->v[i].rival = true;
+	if (!ret)
+		ret = weigh(&names, l);
+	free(names.a.s);
+	return ret;
+}
+
+static int collect_symbols(struct file *f, bool perf, struct focus *focus,
+			   struct range_list *l)
+{
+	int ret = 0;
+
+	for (unsigned int i = 0; i < f->ntab && !ret; i++)
+		ret = symbols_collect(&f->tab[i], perf, focus, l);
+	if (!focus || ret)
+		return ret;
+	focus->found = true;
+	for (unsigned int i = 0; i < f->ntab && !ret; i++)
+		ret = symbols_collect(&f->tab[i], perf, focus, l);
+	return ret;
+}
+
+/*
+ * Reads the tables that were found. 0, or -ENOMEM. @focus: NULL, or the one
+ * address that the index will be good for.
+ */
+int index_build(struct file *f, struct symres *s, struct focus *focus)
+{
+	struct name_pair names = {
+		.f = f, .shown = s->perf && s->demangle, .hashed = !s->perf,
+	};
+	struct range_list l = s->spare, stubs = { 0 };
+	int ret;
+
+	for (unsigned int i = 0; i < f->ntab; i++)
 		strings_cache(&f->tab[i].str);
-		ret = symbols_collect(&f->tab[i], s->perf, &l);
-	}
+	ret = collect_symbols(f, s->perf, focus, &l);
 	if (!ret)
 		ret = plt_read(&f->plt, &f->elf, f->dynsym ? f->dynsym->count : 0,
 			       s->perf);
@@ -249,7 +321,7 @@ int index_build(struct file *f, struct symres *s)
 		ret = name_resolvers(f, s->perf, &l, &names);
 	if (!ret)
 		ret = collect_plt(f, s->perf, s->perf ? &stubs : &l);
-	if (!ret && !l.n && !stubs.n)
+	if (!ret && !focus && !l.n && !stubs.n)
 		f->miss = SYMRES_MISS_NO_SYMBOLS;
 	if (!ret && s->perf)
 		ret = perf_to_index(&l, &stubs, &f->index, weigh, &names);

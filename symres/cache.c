@@ -17,9 +17,8 @@
 #include "internal.h"
 
 #define MAGIC "symresIX"
-#define FORMAT 2	/* of this file, and of what the rules make of symbols */
+#define FORMAT 3	/* of this file, and of what the rules make of symbols */
 #define BYTE_ORDER_MARK 0x01020304
-#define MAX_TABLES 4
 
 struct stamp {
 	uint64_t size, seconds, nanoseconds;
@@ -73,13 +72,13 @@ static uint64_t index_bytes(const struct head *h)
 
 /* What an index of this file has to say of itself; not: how much it holds. */
 static void describe(const struct file *f, const struct symres *s,
-		     struct head *h)
+		     enum kept what, struct head *h)
 {
 	memset(h, 0, sizeof(*h));
 	memcpy(h->magic, MAGIC, sizeof(h->magic));
 	h->format = FORMAT;
 	h->byte_order = BYTE_ORDER_MARK;
-	h->how = s->perf | s->demangle << 1;
+	h->how = s->perf | s->demangle << 1 | (what == KEPT_NAMES) << 2;
 	h->file = stamp_of(&f->in);
 	if (f->debug.in)
 		h->debug = stamp_of(&f->debug_in);
@@ -89,7 +88,7 @@ static void describe(const struct file *f, const struct symres *s,
 
 /* Without a build-id the file's own number has to tell it from others. */
 static char *path_of(const struct file *f, const struct symres *s,
-		     const char *suffix)
+		     enum kept what, const char *suffix)
 {
 	char id[2 * SYMRES_BUILD_ID_MAX + 1] = "", *path;
 	int n;
@@ -99,10 +98,11 @@ static char *path_of(const struct file *f, const struct symres *s,
 	if (!*id)
 		sprintf(id, "%" PRIx64 ".%" PRIx64, (uint64_t)f->in.dev,
 			(uint64_t)f->in.ino);
-	n = asprintf(&path, "%s/%s-%" PRIx64 "-%" PRIx64 ".%lx-%c%s.%d%s",
+	n = asprintf(&path, "%s/%s-%" PRIx64 "-%" PRIx64 ".%lx-%c%s%s.%d%s",
 		     s->cache_dir, id, f->in.size, (uint64_t)f->in.mtime.tv_sec,
 		     (unsigned long)f->in.mtime.tv_nsec, s->perf ? 'p' : 'h',
-		     s->demangle ? "d" : "", FORMAT, suffix);
+		     s->demangle ? "d" : "", what == KEPT_NAMES ? "n" : "",
+		     FORMAT, suffix);
 	return n < 0 ? NULL : path;
 }
 
@@ -141,6 +141,17 @@ static uint64_t sum_of(const struct head *h, const void *rest, size_t n)
 		all ^= all >> 32;
 	}
 	return all;
+}
+
+char *cache_path(const struct file *f, const struct symres *s)
+{
+	return path_of(f, s, KEPT_ADDRESSES, "");
+}
+
+/* Of one in a mapping: all but the names. */
+uint64_t cache_index_bytes(const struct index *ix)
+{
+	return index_bytes(ix->map);
 }
 
 /* Does the head describe this file, and do its parts fill the index file? */
@@ -251,21 +262,33 @@ static void find_parts(const struct head *h, unsigned char *map, size_t size,
 	ix->val = (uint32_t *)(at + pad(h->n * sizeof(uint32_t)));
 }
 
-static int take(struct file *f, struct symres *s, const char *path,
-		const struct head *h, unsigned char *map, size_t size)
+/* Names are those of tables that have been found. */
+static int take_names(struct file *f, const struct head *h, struct index *ix)
+{
+	if (h->nplt || h->mini_size || h->nchunk != 1 || !tables_fit(f, h))
+		return -ENOEXEC;
+	f->names = *ix;
+	return 0;
+}
+
+static int take(struct file *f, struct symres *s, enum kept what,
+		const char *path, const struct head *h, unsigned char *map,
+		size_t size)
 {
 	struct index ix;
 	struct plt plt;
 	struct head want;
 	int ret;
 
-	describe(f, s, &want);
+	describe(f, s, what, &want);
 	if (!head_fits(h, &want, size) ||
 	    h->sum != sum_of(h, h + 1, size - sizeof(*h)))
 		return -ENOEXEC;
 	find_parts(h, map, size, &ix, &plt);
 	if (!chunks_fit(&ix))
 		return -ENOEXEC;
+	if (what == KEPT_NAMES)
+		return take_names(f, h, &ix);
 	ret = take_mini(f, s, path, h);
 	if (!ret)
 		ret = file_find_tables(f, s->perf);
@@ -279,7 +302,7 @@ static int take(struct file *f, struct symres *s, const char *path,
 }
 
 /* 0: the file has its index now; -ENOMEM; else there was none of use. */
-int cache_load(struct file *f, struct symres *s)
+int cache_load(struct file *f, struct symres *s, enum kept what)
 {
 	char *path;
 	size_t size = 0;
@@ -288,15 +311,16 @@ int cache_load(struct file *f, struct symres *s)
 
 	if (!s->cache_dir || f->in.mem)
 		return -ENOENT;
-	path = path_of(f, s, "");
+	path = path_of(f, s, what, "");
 	if (!path)
 		return -ENOMEM;
 	ret = map_file(path, &map, &size);
 	if (!ret) {
-		ret = take(f, s, path, map, map, size);
+		ret = take(f, s, what, path, map, map, size);
 		if (ret) {
 			munmap(map, size);
-			file_forget_tables(f);
+			if (what == KEPT_ADDRESSES)
+				file_forget_tables(f);
 		}
 	}
 	free(path);
@@ -329,15 +353,15 @@ static int put_padded(int fd, const void *v, uint64_t len)
 }
 
 /* All but the right checksum. */
-static int write_all(const struct file *f, const struct head *h, int fd)
+static int write_all(const struct file *f, const struct index *ix,
+		     const struct head *h, int fd)
 {
-	const struct index *ix = &f->index;
 	int ret = put(fd, h, sizeof(*h));
 
 	if (!ret)
 		ret = put(fd, ix->chunk, ix->nchunk * sizeof(*ix->chunk));
 	if (!ret)
-		ret = put(fd, f->plt.v, f->plt.n * sizeof(*f->plt.v));
+		ret = put(fd, f->plt.v, h->nplt * sizeof(*f->plt.v));
 	if (!ret)
 		ret = put_padded(fd, ix->key, ix->n * sizeof(*ix->key));
 	if (!ret)
@@ -376,13 +400,18 @@ static void make_dirs(const char *dir)
 }
 
 /* What is on disk now need not be in memory as well. */
-static void exchange(struct file *f, struct symres *s, const struct head *h,
-		     const char *path, void *map)
+static void exchange(struct file *f, struct symres *s, enum kept what,
+		     const struct head *h, const char *path, void *map)
 {
 	struct index ix;
 	struct plt plt;
 
 	find_parts(h, map, h->size, &ix, &plt);
+	if (what == KEPT_NAMES) {
+		index_free(&f->names);
+		f->names = ix;
+		return;
+	}
 	plt_free(&f->plt, false);
 	index_free(&f->index);
 	f->plt = plt;
@@ -396,19 +425,23 @@ static void exchange(struct file *f, struct symres *s, const struct head *h,
 }
 
 static void fill_head(const struct file *f, const struct symres *s,
-		      struct head *h)
+		      enum kept what, struct head *h)
 {
-	describe(f, s, h);
+	const struct index *ix = what == KEPT_NAMES ? &f->names : &f->index;
+
+	describe(f, s, what, h);
 	h->ntab = f->ntab;
 	for (uint32_t i = 0; i < h->ntab; i++)
 		h->tab[i] = (struct table_mark) {
 			f->tab[i].off, f->tab[i].count, f->tab[i].source,
 		};
-	h->nchunk = f->index.nchunk;
-	h->n = f->index.n;
-	h->narrow = f->index.narrow;
-	h->nplt = (uint32_t)f->plt.n;
-	h->mini_size = f->mini.in ? f->mini_in.size : 0;
+	h->nchunk = ix->nchunk;
+	h->n = ix->n;
+	h->narrow = ix->narrow;
+	if (what == KEPT_ADDRESSES) {
+		h->nplt = (uint32_t)f->plt.n;
+		h->mini_size = f->mini.in ? f->mini_in.size : 0;
+	}
 	h->size = index_bytes(h) + h->mini_size;
 }
 
@@ -431,24 +464,25 @@ static bool unchanged(struct file *f)
 }
 
 /* An index that cannot be kept is still of use. */
-void cache_save(struct file *f, struct symres *s)
+void cache_save(struct file *f, struct symres *s, enum kept what)
 {
+	const struct index *ix = what == KEPT_NAMES ? &f->names : &f->index;
 	char *path = NULL, *temp = NULL;
 	void *map = MAP_FAILED;
 	struct head h;
 	int fd = -1;
 
-	if (!s->cache_dir || f->in.mem || !f->index.n)
+	if (!s->cache_dir || f->in.mem || !ix->n)
 		return;
-	fill_head(f, s, &h);
-	path = path_of(f, s, "");
-	temp = path_of(f, s, ".XXXXXX");
+	fill_head(f, s, what, &h);
+	path = path_of(f, s, what, "");
+	temp = path_of(f, s, what, ".XXXXXX");
 	if (path && temp)
 		fd = create(s, temp);
 	if (fd >= 0) {
-		if (!write_all(f, &h, fd) && !write_sum(&h, fd, &map) &&
+		if (!write_all(f, ix, &h, fd) && !write_sum(&h, fd, &map) &&
 		    unchanged(f) && !rename(temp, path)) {
-			exchange(f, s, &h, path, map);
+			exchange(f, s, what, &h, path, map);
 		} else {
 			if (map != MAP_FAILED)
 				munmap(map, h.size);

@@ -26,40 +26,53 @@ static bool is_tool_label(const struct elf *elf, const char *name)
 	       (has_mapping_symbols(elf) && is_mapping_symbol(name));
 }
 
-/* @xindex: the section's number where it is too big for the symbol. */
-static const GElf_Shdr *section_of(const struct elf *elf, const GElf_Sym *sym,
+/* Where a made-up section or a function descriptor leaves its code. */
+static const GElf_Shdr *section_at(const struct elf *elf, uint64_t addr)
+{
+	for (size_t i = 1; i < elf->nshdr; i++) {
+		const GElf_Shdr *sh = &elf->shdr[i];
+
+		if (sh->sh_flags & SHF_ALLOC && addr >= sh->sh_addr &&
+		    addr - sh->sh_addr < sh->sh_size)
+			return sh;
+	}
+	return NULL;
+}
+
+/*
+ * The section that a symbol is in, perf's measure: what lies between sections
+ * counts, odd numbers do not. @xindex: its number where that is too big for the
+ * symbol.
+ */
+static const GElf_Shdr *perf_section_of(const struct symtab *t,
+					const GElf_Sym *sym, uint32_t xindex)
+{
+	const struct elf *elf = t->elf;
+	uint32_t at = sym->st_shndx == SHN_XINDEX ? xindex : sym->st_shndx;
+
+	if (at == SHN_UNDEF ||
+	    (at >= SHN_LORESERVE && sym->st_shndx != SHN_XINDEX))
+		return NULL;
+	if (elf->made_up)
+		return section_at(elf, sym->st_value);
+	if (at >= elf->nshdr || !(elf->shdr[at].sh_flags & SHF_ALLOC))
+		return NULL;
+	if (opd_holds(t->code, elf->shdr[at].sh_addr) &&
+	    !opd_holds(t->code, sym->st_value))
+		return section_at(elf, sym->st_value);
+	return &elf->shdr[at];
+}
+
+static const GElf_Shdr *section_of(const struct symtab *t, const GElf_Sym *sym,
 				   uint32_t xindex)
 {
-	const GElf_Shdr *sh;
-	uint32_t at = sym->st_shndx;
+	const GElf_Shdr *sh = perf_section_of(t, sym, xindex);
 
-	if (at == SHN_XINDEX)
-		at = xindex;
-	else if (at >= SHN_LORESERVE)
-		return NULL;
-	if (at == SHN_UNDEF || at >= elf->nshdr)
-		return NULL;
-	sh = &elf->shdr[at];
-	if (!(sh->sh_flags & SHF_ALLOC))
-		return NULL;
 	/* A label at a section's end belongs to what follows by address only. */
-	if (sym->st_value < sh->sh_addr ||
+	if (!sh || sym->st_value < sh->sh_addr ||
 	    sym->st_value - sh->sh_addr >= sh->sh_size)
 		return NULL;
 	return sh;
-}
-
-/* perf's measure: what is between sections counts, odd numbers do not. */
-static const GElf_Shdr *perf_section_of(const struct elf *elf,
-					const GElf_Sym *sym, uint32_t xindex)
-{
-	uint32_t at = sym->st_shndx == SHN_XINDEX ? xindex : sym->st_shndx;
-
-	if (at == SHN_UNDEF || at >= elf->nshdr ||
-	    (at >= SHN_LORESERVE && sym->st_shndx != SHN_XINDEX) ||
-	    !(elf->shdr[at].sh_flags & SHF_ALLOC))
-		return NULL;
-	return &elf->shdr[at];
 }
 
 /* perf takes labels where a section says "text" or "data" in its name. */
@@ -76,7 +89,7 @@ static bool perf_classify(const struct elf *elf, struct symtab *t,
 {
 	unsigned int type = GELF_ST_TYPE(sym->st_info);
 	unsigned int bind = GELF_ST_BIND(sym->st_info);
-	const GElf_Shdr *sh = perf_section_of(elf, sym, xindex);
+	const GElf_Shdr *sh = perf_section_of(t, sym, xindex);
 
 	if (!sh || !sym->st_name || sym->st_name >= t->str.size)
 		return false;
@@ -123,7 +136,7 @@ static bool classify(const struct elf *elf, struct symtab *t,
 		     struct range *r)
 {
 	unsigned int type = GELF_ST_TYPE(sym->st_info);
-	const GElf_Shdr *sh = section_of(elf, sym, xindex);
+	const GElf_Shdr *sh = section_of(t, sym, xindex);
 	uint64_t room;
 
 	if (!sh || !sym->st_name || sym->st_name >= t->str.size)
@@ -166,37 +179,75 @@ static bool classify(const struct elf *elf, struct symtab *t,
 	return true;
 }
 
+/* Adds what a symbol covers, if that is anything, to a list with room for it. */
+static void collect(struct symtab *t, uint32_t at, const GElf_Sym *sym,
+		    uint32_t xindex, bool perf, struct range_list *l,
+		    struct text *name)
+{
+	struct range *r = &l->v[l->n];
+
+	*r = (struct range) { .ref = t->first + at };
+	l->n += perf ? perf_classify(t->elf, t, sym, xindex, name, r) :
+		       classify(t->elf, t, sym, xindex, name, r);
+}
+
 /*
  * All of a table that reads well; the rest is as if it were not there. Names
- * are read of labels alone.
+ * are read of labels alone. @focus: NULL, or what to leave out.
  */
-int symbols_collect(struct symtab *t, bool perf, struct range_list *l)
+int symbols_collect(struct symtab *t, bool perf, struct focus *focus,
+		    struct range_list *l)
 {
 	enum { WINDOW = 1024 };
-	const struct elf *elf = t->elf;
 	struct text name = { 0 };
 	GElf_Sym *syms = malloc(WINDOW * sizeof(*syms));
 	uint32_t xindex[WINDOW] = { 0 };
-	int ret = syms ? range_reserve(l, t->count) : -ENOMEM;
+	/* Descriptors and Thumb functions are not where they say. */
+	bool pick = focus && !t->code->opd.size &&
+		    t->code->ehdr.e_machine != EM_ARM;
+	int ret = syms ? range_reserve(l, focus ? WINDOW : t->count) : -ENOMEM;
 
 	for (uint32_t at = 0; at < t->count && !ret; ) {
 		uint32_t n = t->count - at < WINDOW ? t->count - at : WINDOW;
 
 		if (symtab_read(t, at, n, syms) ||
-		    symtab_read_xindex(t, elf, at, n, xindex))
+		    symtab_read_xindex(t, t->elf, at, n, xindex))
 			break;
 		for (uint32_t i = 0; i < n; i++) {
-			struct range *r = &l->v[l->n];
+			size_t before = l->n;
 
-			*r = (struct range) { .ref = t->first + at + i };
-			l->n += perf ? perf_classify(elf, t, &syms[i],
-						     xindex[i], &name, r) :
-				       classify(elf, t, &syms[i], xindex[i],
-						&name, r);
+			if (pick && !focus_passes(focus, &syms[i]))
+				continue;
+			collect(t, at + i, &syms[i], xindex[i], perf, l, &name);
+			if (focus && l->n > before &&
+			    !focus_takes(focus, &l->v[before]))
+				l->n = before;
 		}
 		at += n;
+		if (focus)
+			ret = focus->err ? focus->err :
+					   range_reserve(l, WINDOW);
 	}
 	free(syms);
+	free(name.s);
+	return ret;
+}
+
+/* One symbol of a table. */
+int symbol_collect(struct symtab *t, uint32_t at, bool perf,
+		   struct range_list *l)
+{
+	struct text name = { 0 };
+	uint32_t xindex = 0;
+	GElf_Sym sym;
+	int ret = range_reserve(l, 1);
+
+	if (!ret)
+		ret = symtab_read(t, at, 1, &sym);
+	if (!ret)
+		ret = symtab_read_xindex(t, t->elf, at, 1, &xindex);
+	if (!ret)
+		collect(t, at, &sym, xindex, perf, l, &name);
 	free(name.s);
 	return ret;
 }

@@ -1,56 +1,54 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The command symres: addresses in, names out, one line for each. */
+/* The command symres: its verbs, and what they have in common. */
 #include <errno.h>
-#include <getopt.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <inttypes.h>
 
 #include "cmd.h"
 
-struct lookup {
-	const char *file;
-	pid_t pid;
-	bool kernel, offsets, verbose, batch;
-	struct format format;
-	struct symres *s;
-	struct symres_maps *maps;
-	enum status status;
-	bool told_stale;
-};
-
 static const char usage_text[] =
-"usage: symres [lookup] [-fov] -e FILE [ADDRESS...]\n"
-"       symres [lookup] [-fv] -p PID [ADDRESS...]\n"
-"       symres [lookup] [-fv] -k [--kallsyms FILE] [ADDRESS...]\n"
+"usage: symres [lookup] [-afov] -e FILE [ADDRESS...]\n"
+"       symres [lookup] [-v] -e FILE -n NAME...\n"
+"       symres [lookup] [-afv] -p PID [ADDRESS...]\n"
+"       symres [lookup] [-afv] -k [--kallsyms FILE] [ADDRESS...]\n"
 "       symres [lookup] --batch [--offset-in-symbol]\n"
+"       symres index FILE...\n"
+"       symres info [--json] FILE...\n"
+"       symres cache [--prune SIZE] [--json]\n"
+"       symres sort [-o OUT] [--dynsort NAME] [--nodynsort NAME] FILE\n"
 "Prints NAME+0xOFFSET, or ?? where no name is known, for each address.\n"
 "Addresses are hexadecimal, 0x or not; without any, lines of standard input.\n"
 "  -e FILE          addresses of an ELF file, as in its symbol table\n"
 "  -o, --offsets    ADDRESS is an offset in FILE\n"
+"  -n, --name NAME  the addresses of all symbols of that name\n"
 "  -p PID           addresses of a process that runs\n"
 "  -k               addresses of the kernel\n"
 "  --kallsyms FILE  kernel symbols to use, in place of /proc/kallsyms\n"
-"  --debug-dir DIRS where separate debug files are, in place of\n"
-"                   /usr/lib/debug; several with colons between them\n"
+"  -a, --addresses  print each address before its name\n"
 "  --batch          read lines PATH<tab>ADDRESS, or PATH<tab>OFFSET<tab>ADDRESS\n"
 "                   whose OFFSET is not used; print names alone\n"
 "  --offset-in-symbol\n"
 "                   with --batch, NAME+0xOFFSET\n"
+"  --json           all that is known, an object on each line\n"
+"  -v               say on standard error why an address has no name\n"
+"  -f, -i           accepted for addr2line's users: names are always printed,\n"
+"                   and inlined functions are not known\n"
+"index makes the indexes of files, info tells what they hold, cache lists those\n"
+"that are kept or removes the oldest (--prune), sort adds sections to an ELF\n"
+"file that spare it an index. These apply to lookup, index and info:\n"
+"  --debug-dir DIRS where separate debug files are, in place of\n"
+"                   /usr/lib/debug; several with colons between them\n"
 "  --root DIR       files, and debug files by default, are below DIR\n"
 "  --policy honest  rather no name than a wrong one; the default\n"
 "  --policy perf    the names that perf's rules give\n"
 "  --cache DIR      where indexes of files are kept, in place of\n"
 "                   $XDG_CACHE_HOME/symres or ~/.cache/symres; '': nowhere\n"
+"  --max-bytes SIZE what all indexes may take of memory; K, M or G may follow\n"
 "  -C, --demangle   C++ and Rust names as they were written\n"
-"  --json           all that is known, an object on each line\n"
-"  -v               say on standard error why an address has no name\n"
-"  -f               print names; always so, accepted for addr2line's users\n"
 "  -h, --help       this text\n"
 "  -V, --version    the version\n";
 
@@ -64,12 +62,6 @@ void complain(const char *fmt, ...)
 	vfprintf(stderr, fmt, ap);
 	va_end(ap);
 	fputc('\n', stderr);
-}
-
-static void failed(struct lookup *l, enum status status)
-{
-	if (l->status < status)
-		l->status = status;
 }
 
 /* Each digit one more than it says, 0 for what is none. */
@@ -120,153 +112,37 @@ bool parse_address(const char *s, uint64_t *addr)
 	return parse_hex(s, strlen(s), addr);
 }
 
-/* Misses that concern all addresses alike: the question could not be put. */
-static void tell_general(struct lookup *l, const struct symres_sym *sym)
+/* A number of bytes; K, M and G are 1024 times as much each. */
+bool parse_size(const char *s, uint64_t *size)
 {
-	const char *what = l->kernel ? "kernel" : sym->module;
-	enum status status = FAILED;
-	const char *hint = "";
+	static const char units[] = "KMG";
+	const char *unit;
+	char *end;
 
-	switch (sym->miss) {
-	case SYMRES_MISS_NO_KALLSYMS:
-		hint = sym->err == EBADMSG ?
-			"; --kallsyms wants a copy of /proc/kallsyms" : "";
-		break;
-	case SYMRES_MISS_HIDDEN:
-		hint = "; run as root or set kernel.kptr_restrict to 0";
-		status = NOT_HERE;
-		break;
-	case SYMRES_MISS_RELOCATABLE:
-		hint = "; name the linked file";
-		break;
-	case SYMRES_MISS_NO_FILE:
-	case SYMRES_MISS_NOT_ELF:
-	case SYMRES_MISS_NO_SYMBOLS:
-		/* In a process other mappings may do. */
-		if (!l->maps)
-			break;
-		/* fall through */
-	default:
-		return;
+	errno = 0;
+	*size = strtoull(s, &end, 10);
+	if (errno || end == s || *s == '-')
+		return false;
+	if (!*end)
+		return true;
+	unit = end[1] ? NULL : strchr(units, *end);
+	for (; unit && unit >= units; unit--) {
+		if (*size > UINT64_MAX / 1024)
+			return false;
+		*size *= 1024;
 	}
-	if (l->status)
-		return;
-	complain("%s: %s%s%s%s%s", what, symres_miss_str(sym->miss),
-		 sym->err ? " (" : "", sym->err ? strerror(sym->err) : "",
-		 sym->err ? ")" : "", hint);
-	failed(l, status);
+	return unit != NULL;
 }
 
-static void tell(struct lookup *l, uint64_t addr, const struct symres_sym *sym)
-{
-	if (sym->flags & SYMRES_F_DEBUG_STALE && !l->told_stale) {
-		complain("%s: a debug file was left alone: it is of another build",
-			 sym->module);
-		l->told_stale = true;
-	}
-	if (!sym->miss)
-		return;
-	tell_general(l, sym);
-	if (l->verbose)
-		complain("0x%" PRIx64 ": %s%s%s%s%s%s", addr,
-			 symres_miss_str(sym->miss),
-			 sym->module ? ", " : "", sym->module ? sym->module : "",
-			 sym->err ? " (" : "",
-			 sym->err ? strerror(sym->err) : "",
-			 sym->err ? ")" : "");
-}
-
-static void lookup_one(struct lookup *l, const char *text)
-{
-	struct symres_sym sym = { .size = sizeof(sym) };
-	uint64_t addr;
-	int ret;
-
-	if (!parse_address(text, &addr)) {
-		complain("'%s' is not a hexadecimal address", text);
-		failed(l, FAILED);
-		puts("??");
-		return;
-	}
-	if (l->kernel)
-		ret = symres_lookup_kernel(l->s, addr, &sym);
-	else if (l->maps)
-		ret = symres_lookup_maps(l->maps, addr, &sym);
-	else if (l->offsets)
-		ret = symres_lookup_offset(l->s, l->file, addr, &sym);
-	else
-		ret = symres_lookup_file(l->s, l->file, addr, &sym);
-	print_answer(&l->format, l->file, addr, ret, &sym);
-	if (ret < 0) {
-		complain("0x%" PRIx64 ": %s", addr, strerror(-ret));
-		failed(l, FAILED);
-	} else {
-		tell(l, addr, &sym);
-	}
-}
-
-static void lookup_lines(struct lookup *l)
-{
-	char *line = NULL, *word;
-	size_t room = 0;
-
-	/* Whoever writes addresses may wait for each answer. */
-	setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
-	while (getline(&line, &room, stdin) > 0) {
-		word = line + strspn(line, " \t");
-		word[strcspn(word, " \t\r\n")] = 0;
-		lookup_one(l, word);
-	}
-	if (ferror(stdin)) {
-		complain("standard input: %s", strerror(errno));
-		failed(l, FAILED);
-	}
-	free(line);
-}
-
-static int open_session(struct lookup *l, const struct symres_opts *opts)
-{
-	int ret = symres_open(&l->s, opts);
-
-	if (ret) {
-		complain("%s", strerror(-ret));
-		return FAILED;
-	}
-	if (!l->pid)
-		return DONE;
-	ret = symres_maps_open(l->s, l->pid, &l->maps);
-	if (!ret)
-		return DONE;
-	if (ret == -ESRCH)
-		complain("process %d: there is none", (int)l->pid);
-	else if (ret == -EACCES || ret == -EPERM)
-		complain("process %d: its mappings may not be read; run as its user or as root",
-			 (int)l->pid);
-	else
-		complain("process %d: %s", (int)l->pid, strerror(-ret));
-	return ret == -EACCES || ret == -EPERM ? NOT_HERE : FAILED;
-}
-
-static int refuse(const char *fmt, const char *what)
+int refuse(const char *fmt, const char *what)
 {
 	complain(fmt, what);
 	fputs("Try 'symres --help'.\n", stderr);
 	return USAGE;
 }
 
-static bool parse_pid(const char *s, pid_t *pid)
-{
-	char *end;
-	long v;
-
-	errno = 0;
-	v = strtol(s, &end, 10);
-	*pid = (pid_t)v;
-	return !errno && end != s && !*end && v > 0 && v == *pid;
-}
-
 /* As XDG has it: an absolute path counts, everything else does not. */
-static char *default_cache(void)
+char *default_cache(void)
 {
 	const char *base = getenv("XDG_CACHE_HOME"), *middle = "";
 	char *dir;
@@ -281,146 +157,90 @@ static char *default_cache(void)
 	return dir;
 }
 
-static bool parse_policy(const char *s, uint32_t *policy)
+/* Takes @c with optarg if it is an option of all verbs that open files. */
+enum option_is session_option(int c, struct symres_opts *opts)
 {
-	*policy = strcmp(s, "perf") ? SYMRES_POLICY_HONEST : SYMRES_POLICY_PERF;
-	return !strcmp(s, "perf") || !strcmp(s, "honest");
+	switch (c) {
+	case OPT_DEBUG_DIR:
+		opts->debug_dirs = optarg;
+		return TAKEN;
+	case OPT_ROOT:
+		opts->root = optarg;
+		return TAKEN;
+	case OPT_POLICY:
+		opts->policy = strcmp(optarg, "perf") ? SYMRES_POLICY_HONEST :
+							SYMRES_POLICY_PERF;
+		if (!strcmp(optarg, "perf") || !strcmp(optarg, "honest"))
+			return TAKEN;
+		refuse("'%s' is not a policy: honest or perf", optarg);
+		return WRONG;
+	case OPT_CACHE:
+		opts->cache_dir = optarg;
+		return TAKEN;
+	case OPT_MAX_BYTES:
+		if (parse_size(optarg, &opts->max_bytes) && opts->max_bytes)
+			return TAKEN;
+		refuse("'%s' is not a number of bytes", optarg);
+		return WRONG;
+	case 'C':
+		opts->demangle = 1;
+		return TAKEN;
+	case 'h':
+		fputs(usage_text, stdout);
+		return ANSWERED;
+	case 'V':
+		printf("symres %s\n", symres_version());
+		return ANSWERED;
+	case '?':
+		fputs("Try 'symres --help'.\n", stderr);
+		return WRONG;
+	}
+	return OTHER;
 }
 
-static int cmd_lookup(int argc, char **argv)
+/* Indexes are kept in the usual place unless the options say otherwise. */
+int open_session(struct symres **s, struct symres_opts *opts)
 {
-	enum { OPT_KALLSYMS = 256, OPT_DEBUG_DIR, OPT_BATCH, OPT_OFFSET,
-	       OPT_ROOT, OPT_POLICY, OPT_JSON, OPT_CACHE };
-	static const struct option options[] = {
-		{ "offsets", no_argument, NULL, 'o' },
-		{ "kallsyms", required_argument, NULL, OPT_KALLSYMS },
-		{ "debug-dir", required_argument, NULL, OPT_DEBUG_DIR },
-		{ "batch", no_argument, NULL, OPT_BATCH },
-		{ "offset-in-symbol", no_argument, NULL, OPT_OFFSET },
-		{ "root", required_argument, NULL, OPT_ROOT },
-		{ "policy", required_argument, NULL, OPT_POLICY },
-		{ "demangle", no_argument, NULL, 'C' },
-		{ "cache", required_argument, NULL, OPT_CACHE },
-		{ "json", no_argument, NULL, OPT_JSON },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
-		{ NULL, 0, NULL, 0 },
-	};
-	struct symres_opts opts = { .size = sizeof(opts) };
-	struct lookup l = { 0 };
-	const char *cache = NULL;
-	char *dir;
-	uint64_t addr;
-	int c;
+	char *dir = opts->cache_dir ? NULL : default_cache();
+	int ret;
 
-	while ((c = getopt_long(argc, argv, "e:op:kvfChV", options, NULL)) != -1)
-		switch (c) {
-		case 'e':
-			l.file = optarg;
-			break;
-		case 'o':
-			l.offsets = true;
-			break;
-		case 'p':
-			if (!parse_pid(optarg, &l.pid))
-				return refuse("'%s' is not a process number",
-					      optarg);
-			break;
-		case 'k':
-			l.kernel = true;
-			break;
-		case OPT_KALLSYMS:
-			opts.kallsyms = optarg;
-			break;
-		case OPT_DEBUG_DIR:
-			opts.debug_dirs = optarg;
-			break;
-		case OPT_BATCH:
-			l.batch = true;
-			break;
-		case OPT_OFFSET:
-			l.format.offset = true;
-			break;
-		case OPT_ROOT:
-			opts.root = optarg;
-			break;
-		case OPT_POLICY:
-			if (!parse_policy(optarg, &opts.policy))
-				return refuse("'%s' is not a policy: honest or perf",
-					      optarg);
-			break;
-		case OPT_CACHE:
-			cache = optarg;
-			break;
-		case OPT_JSON:
-			l.format.json = true;
-			break;
-		case 'C':
-			opts.demangle = 1;
-			break;
-		case 'v':
-			l.verbose = true;
-			break;
-		case 'f':
-			break;
-		case 'h':
-			fputs(usage_text, stdout);
-			return DONE;
-		case 'V':
-			printf("symres %s\n", symres_version());
-			return DONE;
-		default:
-			fputs("Try 'symres --help'.\n", stderr);
-			return USAGE;
-		}
-	if ((l.file != NULL) + (l.pid != 0) + l.kernel + l.batch != 1)
-		return refuse("%s", "say one of -e FILE, -p PID, -k and --batch");
-	if (l.format.offset && !l.batch)
-		return refuse("%s", "--offset-in-symbol needs --batch");
-	if (l.batch && optind < argc)
-		return refuse("'%s': --batch reads standard input", argv[optind]);
-	if (opts.root && !l.file && !l.batch)
-		return refuse("%s", "--root needs -e FILE or --batch");
-	l.format.offset |= !l.batch;
-	if (l.offsets && !l.file)
-		return refuse("%s", "-o needs -e FILE");
-	if (opts.kallsyms && !l.kernel)
-		return refuse("%s", "--kallsyms needs -k");
-	for (int i = optind; i < argc; i++)
-		if (!parse_address(argv[i], &addr))
-			return refuse("'%s' is not a hexadecimal address",
-				      argv[i]);
-	dir = cache ? NULL : default_cache();
-	opts.cache_dir = cache ? cache : dir;
-	l.status = open_session(&l, &opts);
+	if (!opts->cache_dir)
+		opts->cache_dir = dir;
+	ret = symres_open(s, opts);
 	free(dir);
-	if (!l.status) {
-		for (int i = optind; i < argc; i++)
-			lookup_one(&l, argv[i]);
-		if (l.batch)
-			failed(&l, lookup_batch(l.s, &l.format));
-		else if (optind == argc)
-			lookup_lines(&l);
-	}
-	symres_maps_close(l.maps);
-	symres_close(l.s);
-	if (fflush(stdout) || ferror(stdout)) {
-		complain("standard output: %s", strerror(errno));
-		failed(&l, FAILED);
-	}
-	return l.status;
+	if (ret)
+		complain("%s", strerror(-ret));
+	return ret ? FAILED : DONE;
 }
 
 int main(int argc, char **argv)
 {
+	static const struct {
+		const char *name;
+		int (*run)(int argc, char **argv);
+	} verbs[] = {
+		{ "lookup", cmd_lookup }, { "index", cmd_index },
+		{ "info", cmd_info }, { "cache", cmd_cache },
+		{ "sort", cmd_sort },
+	};
+	int status = -1;
+
 	/* A limit on file sizes costs an index, not the answers. */
 	signal(SIGXFSZ, SIG_IGN);
 	/* What an index is made from goes back as soon as it is made. */
 	mallopt(M_MMAP_THRESHOLD, 256 << 10);
-	if (argc > 1 && !strcmp(argv[1], "lookup")) {
-		argv[1] = argv[0];
-		argc--;
-		argv++;
+	for (size_t i = 0; argc > 1 && i < sizeof(verbs) / sizeof(*verbs); i++)
+		if (!strcmp(argv[1], verbs[i].name)) {
+			argv[1] = argv[0];
+			status = verbs[i].run(argc - 1, argv + 1);
+			break;
+		}
+	if (status < 0)
+		status = cmd_lookup(argc, argv);
+	if (fflush(stdout) || ferror(stdout)) {
+		complain("standard output: %s", strerror(errno));
+		if (status == DONE)
+			status = FAILED;
 	}
-	return cmd_lookup(argc, argv);
+	return status;
 }

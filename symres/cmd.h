@@ -3,6 +3,7 @@
 #ifndef SYMRES_CMD_H
 #define SYMRES_CMD_H
 
+#include <getopt.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -13,21 +14,54 @@ enum status { DONE = 0, FAILED = 1, NOT_HERE = 2, USAGE = 64 };
 /* How an answer is written. */
 struct format {
 	bool offset;		/* NAME+0xOFFSET, not NAME alone */
+	bool address;		/* what was asked, before it */
 	bool json;
 };
 
+/* --- cmd.c --- */
+
+/* Options that several verbs have. */
+enum { OPT_DEBUG_DIR = 256, OPT_ROOT, OPT_POLICY, OPT_CACHE, OPT_MAX_BYTES,
+       OPT_JSON, OPT_OWN };
+
+#define SESSION_OPTIONS							\
+	{ "debug-dir", required_argument, NULL, OPT_DEBUG_DIR },	\
+	{ "root", required_argument, NULL, OPT_ROOT },			\
+	{ "policy", required_argument, NULL, OPT_POLICY },		\
+	{ "cache", required_argument, NULL, OPT_CACHE },		\
+	{ "max-bytes", required_argument, NULL, OPT_MAX_BYTES },	\
+	{ "demangle", no_argument, NULL, 'C' },				\
+	{ "help", no_argument, NULL, 'h' },				\
+	{ "version", no_argument, NULL, 'V' }
+
+enum option_is { OTHER, TAKEN, WRONG, ANSWERED };
+
+enum option_is session_option(int c, struct symres_opts *opts);
 void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+int refuse(const char *fmt, const char *what);
 bool is_hex(const char *s, size_t len);
 bool parse_hex(const char *s, size_t len, uint64_t *v);
 bool parse_address(const char *s, uint64_t *addr);
+bool parse_size(const char *s, uint64_t *size);
+char *default_cache(void);
+int open_session(struct symres **s, struct symres_opts *opts);
 
+/* --- output.c --- */
+
+void json_string(const char *text);
 void print_name(const struct format *format, const char *name, uint64_t offset);
 
-/* output.c; @ret: what the look-up returned; @path: NULL if none was asked. */
+/* @ret: what the look-up returned; @path: NULL if none was asked. */
 void print_answer(const struct format *format, const char *path, uint64_t addr,
 		  int ret, const struct symres_sym *sym);
 
-/* batch.c */
+/* --- the verbs: lookup.c, batch.c, kept.c, sortcmd.c --- */
+
+int cmd_lookup(int argc, char **argv);
 enum status lookup_batch(struct symres *s, const struct format *format);
+int cmd_index(int argc, char **argv);
+int cmd_info(int argc, char **argv);
+int cmd_cache(int argc, char **argv);
+int cmd_sort(int argc, char **argv);
 
 #endif

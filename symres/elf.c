@@ -23,22 +23,29 @@ bool elf_extent_ok(const struct elf *elf, uint64_t off, uint64_t len)
 }
 
 /* @len bytes of records of a type, in the byte order of this machine. */
-int elf_read(const struct elf *elf, Elf_Type type, uint64_t off, void *buf,
-	     size_t len)
+int records_read(struct input *in, int class, unsigned int encoding,
+		 Elf_Type type, uint64_t off, void *buf, size_t len)
 {
 	Elf_Data data = {
 		.d_buf = buf, .d_type = type, .d_size = len,
 		.d_version = EV_CURRENT,
 	};
-	int ret = input_read(elf->in, off, buf, len);
+	int ret = input_read(in, off, buf, len);
 
 	if (ret)
 		return ret;
-	if (elf->class == ELFCLASS32)
-		ret = elf32_xlatetom(&data, &data, elf->encoding) != NULL;
+	if (class == ELFCLASS32)
+		ret = elf32_xlatetom(&data, &data, encoding) != NULL;
 	else
-		ret = elf64_xlatetom(&data, &data, elf->encoding) != NULL;
+		ret = elf64_xlatetom(&data, &data, encoding) != NULL;
 	return ret ? 0 : -ENOEXEC;
+}
+
+int elf_read(const struct elf *elf, Elf_Type type, uint64_t off, void *buf,
+	     size_t len)
+{
+	return records_read(elf->in, elf->class, elf->encoding, type, off, buf,
+			    len);
 }
 
 uint32_t elf_u32(const struct elf *elf, const unsigned char *p)
@@ -211,8 +218,12 @@ int elf_open(struct elf *elf, struct input *in)
 		ret = read_names(elf);
 	if (!ret)
 		ret = read_segments(elf);
+	if (!ret && !elf->nshdr)
+		ret = elf_make_up_sections(elf);
 	if (ret)
 		elf_close(elf);
+	else
+		opd_find(elf);
 	return ret;
 }
 
@@ -318,7 +329,7 @@ size_t elf_build_id(const struct elf *elf, unsigned char *id)
 			len = build_id_in(elf, elf->shdr[i].sh_offset,
 					  elf->shdr[i].sh_size,
 					  elf->shdr[i].sh_addralign, id);
-	if (elf->nshdr)
+	if (elf->nshdr && !elf->made_up)
 		return len;
 	for (size_t i = 0; i < elf->nphdr && !len; i++)
 		if (elf->phdr[i].p_type == PT_NOTE)

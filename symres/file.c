@@ -34,6 +34,7 @@ void file_free(struct file *f)
 	free(f->dir);
 	plt_free(&f->plt, f->index.map != NULL);
 	index_free(&f->index);
+	index_free(&f->names);
 	free(f);
 }
 
@@ -57,6 +58,7 @@ static void add_table(struct file *f, const struct elf *elf, uint32_t type,
 	    t->count > INT32_MAX - f->plt_first)
 		return;
 	t->elf = elf;
+	t->code = &f->elf;
 	t->first = f->plt_first;
 	t->str.keep_version = perf;
 	f->plt_first += t->count;
@@ -73,6 +75,9 @@ int file_find_tables(struct file *f, bool perf)
 {
 	int ret = 0;
 
+	f->ntab = 0;
+	f->plt_first = 0;
+	f->dynsym = NULL;
 	if (f->debug.in)
 		add_table(f, &f->debug, SHT_SYMTAB, SYMRES_SOURCE_DEBUG, perf);
 	if (!perf || !f->ntab)
@@ -81,6 +86,9 @@ int file_find_tables(struct file *f, bool perf)
 		ret = minidebug_open(f);
 	if (!ret && f->mini.in)
 		add_table(f, &f->mini, SHT_SYMTAB, SYMRES_SOURCE_MINI, perf);
+	if (!ret)
+		add_table(f, &f->elf, SHT_SUNW_LDYNSYM, SYMRES_SOURCE_LDYNSYM,
+			  perf);
 	if (!ret)
 		add_table(f, &f->elf, SHT_DYNSYM, SYMRES_SOURCE_DYNSYM, perf);
 	return ret;
@@ -97,31 +105,151 @@ void file_forget_tables(struct file *f)
 	input_close(&f->mini_in);
 }
 
-/* Takes the index that was kept, or reads every table once. */
-int file_index(struct file *f, struct symres *s)
+void file_free_sections(struct file *f)
+{
+	elf_free_sections(&f->elf);
+	elf_free_sections(&f->debug);
+	elf_free_sections(&f->mini);
+}
+
+/* Reads section headers again, for tables that were found by them before. */
+int file_read_sections(struct file *f)
+{
+	struct elf *all[] = { &f->elf, &f->debug, &f->mini };
+	int ret = 0;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all) && !ret; i++) {
+		struct input *in = all[i]->in;
+
+		if (!in || all[i]->shdr)
+			continue;
+		elf_close(all[i]);
+		ret = elf_open(all[i], in);
+	}
+	return ret;
+}
+
+/* What has been kept, if it is good; then there is nothing more to read. */
+static int file_prepare(struct file *f, struct symres *s)
 {
 	int ret;
 
-	if (f->indexed || f->miss)
-		return 0;
+	if (f->prepared)
+		return -ENOENT;
 	if (input_unchanged(&f->in)) {
 		f->miss = SYMRES_MISS_CHANGED;
 		return 0;
 	}
 	f->demangle = s->demangle;
+	ret = file_read_sections(f);
+	if (ret == -ENOMEM)
+		return ret;
 	ret = debugfile_find(f, s);
 	if (!ret)
-		ret = cache_load(f, s);
-	if (ret && ret != -ENOMEM) {
-		ret = index_build(f, s);
-		if (!ret)
-			cache_save(f, s);
-	}
-	f->indexed = !ret;
-	elf_free_sections(&f->elf);
-	elf_free_sections(&f->debug);
-	elf_free_sections(&f->mini);
+		ret = cache_load(f, s, KEPT_ADDRESSES);
+	f->prepared = ret != -ENOMEM;
 	return ret;
+}
+
+static void file_indexed(struct file *f, struct symres *s)
+{
+	f->indexed = true;
+	file_free_sections(f);
+	budget_keep(s, f);
+}
+
+/* Takes the index that was kept, or reads every table once. */
+int file_index(struct file *f, struct symres *s)
+{
+	int ret;
+
+	f->used = ++s->tick;
+	if (f->indexed || f->miss)
+		return 0;
+	ret = file_prepare(f, s);
+	if (ret && ret != -ENOMEM) {
+		ret = file_find_tables(f, s->perf);
+		if (!ret)
+			ret = index_build(f, s, NULL);
+		if (!ret)
+			cache_save(f, s, KEPT_ADDRESSES);
+	}
+	if (!ret)
+		file_indexed(f, s);
+	return ret;
+}
+
+/*
+ * An answer that can be had without an index in less time. 0 or 1 as ever,
+ * -EAGAIN: an index is needed, or -ENOMEM.
+ */
+static int name_without_index(struct file *f, struct symres *s, uint64_t addr,
+			      struct symres_sym *sym)
+{
+	struct focus focus = { .addr = addr };
+	int ret;
+
+	if (f->looked)
+		return -EAGAIN;
+	ret = file_prepare(f, s);
+	if (!ret && !f->miss)
+		file_indexed(f, s);
+	if (!ret || ret == -ENOMEM)
+		return ret ? ret : -EAGAIN;
+	sym->flags |= f->flags;
+	ret = file_find_tables(f, s->perf);
+	if (!ret)
+		ret = sorted_lookup(f, s, addr, sym);
+	if (ret != -EAGAIN)
+		return ret;
+	f->looked = true;
+	if (f->plt_first < s->worth_focus || f->mini.in)
+		return -EAGAIN;
+	ret = index_build(f, s, &focus);
+	if (!ret)
+		ret = file_name(f, s, addr, sym);
+	/* Stubs are named by symbols that may have been left out. */
+	if (ret == 1 && sym->source == SYMRES_SOURCE_PLT)
+		ret = -EAGAIN;
+	free(focus.holder);
+	index_free(&f->index);
+	plt_free(&f->plt, false);
+	return ret;
+}
+
+/* Names an address; sym->miss says why not. */
+int file_lookup(struct file *f, struct symres *s, uint64_t addr,
+		struct symres_sym *sym)
+{
+	struct symres_sym before = *sym;
+	int ret = f->indexed ? -EAGAIN : name_without_index(f, s, addr, sym);
+
+	if (ret != -EAGAIN)
+		return ret;
+	*sym = before;
+	ret = file_index(f, s);
+	range_list_free(&s->spare);
+	if (ret)
+		return ret;
+	sym->flags |= f->flags;
+	if (f->miss)
+		return sym_miss(sym, f->miss, f->err);
+	return file_name(f, s, addr, sym);
+}
+
+/* Gives up all that can be found or made again. */
+void file_unload(struct file *f)
+{
+	file_forget_tables(f);
+	index_free(&f->index);
+	index_free(&f->names);
+	elf_close(&f->debug);
+	f->debug.in = NULL;
+	input_close(&f->debug_in);
+	f->flags = 0;
+	f->indexed = false;
+	f->prepared = false;
+	f->round = 0;
 }
 
 /* The stored name of a symbol, wherever it is. */
@@ -228,7 +356,7 @@ int file_symbol(struct file *f, uint32_t ref, struct text *name,
 	return ret;
 }
 
-static int check_unchanged(struct file *f)
+int file_unchanged(struct file *f)
 {
 	int ret = input_unchanged(&f->in);
 
@@ -242,7 +370,7 @@ static int check_unchanged(struct file *f)
 /* Once for all questions of a round: can it be searched, and is it as it was? */
 bool file_is_ready(struct file *f, struct symres *s)
 {
-	if (f->miss || file_index(f, s) || f->miss || check_unchanged(f))
+	if (f->miss || file_index(f, s) || f->miss || file_unchanged(f))
 		return false;
 	f->round = s->round;
 	return true;
@@ -262,7 +390,7 @@ int file_name(struct file *f, struct symres *s, uint64_t addr,
 
 	if (ref == INDEX_NONE)
 		return sym_miss(sym, SYMRES_MISS_NO_SYMBOL, 0);
-	ret = check_unchanged(f);
+	ret = file_unchanged(f);
 	if (!ret)
 		ret = file_symbol(f, ref, &s->name, sym);
 	if (ret == -ENOMEM)

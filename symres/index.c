@@ -78,6 +78,25 @@ int index_add(struct index *ix, uint64_t start, uint32_t val)
 	return 0;
 }
 
+/* The same for keys that may be equal; all in one chunk. */
+int index_append(struct index *ix, uint32_t key, uint32_t val)
+{
+	int ret = ix->n == ix->room ? grow_ranges(ix) : 0;
+
+	if (!ret && !ix->nchunk) {
+		ret = grow((void **)&ix->chunk, &ix->chunk_room,
+			   sizeof(*ix->chunk));
+		if (!ret)
+			ix->chunk[ix->nchunk++] = (struct index_chunk) { 0 };
+	}
+	if (ret)
+		return ret;
+	ix->key[ix->n] = key;
+	ix->val[ix->n++] = val;
+	ix->chunk->n++;
+	return 0;
+}
+
 /* From sorted @from to searchable @to; both have @n. */
 static void arrange(const uint32_t *from, uint32_t *to, uint32_t n)
 {
@@ -185,6 +204,35 @@ uint32_t index_value(const struct index *ix, uint32_t at)
 		return ix->val[at];
 	small = ((const uint16_t *)ix->val)[at];
 	return small == NARROW_NONE ? INDEX_NONE : small;
+}
+
+uint32_t index_key(const struct index *ix, uint32_t at)
+{
+	return ix->key[at - 1];
+}
+
+/* The first place, from 1, whose key is not below @key; 0: there is none. */
+uint32_t index_first(const struct index *ix, uint32_t key)
+{
+	size_t k = 1;
+
+	while (k <= ix->n)
+		k = 2 * k + (ix->key[k - 1] < key);
+	/* Back to where the search last went left. */
+	k >>= __builtin_ctzll(~k) + 1;
+	return (uint32_t)k;
+}
+
+/* The place behind @at in the order of keys; 0: it is the last one. */
+uint32_t index_next(const struct index *ix, uint32_t at)
+{
+	size_t k = at;
+
+	if (2 * k + 1 > ix->n)
+		return (uint32_t)(k >> (__builtin_ctzll(~k) + 1));
+	for (k = 2 * k + 1; 2 * k <= ix->n; k *= 2)
+		;
+	return (uint32_t)k;
 }
 
 void index_free(struct index *ix)

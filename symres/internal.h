@@ -48,6 +48,14 @@ bool input_same(const struct input *a, const struct input *b);
 
 /* --- elf.c: headers, whatever the class and byte order --- */
 
+/* .opd of 64-bit PowerPC; size 0: there is none. */
+struct opd {
+	uint64_t addr, size, off;
+	uint64_t at;		/* piece now in buf */
+	size_t len;
+	unsigned char buf[768];
+};
+
 struct elf {
 	struct input *in;
 	int class;
@@ -58,14 +66,18 @@ struct elf {
 	GElf_Shdr *shdr;
 	size_t nshdr;
 	size_t shstrndx;
+	bool made_up;		/* sections, from segments */
 	char *names;		/* of sections */
 	size_t names_size;
+	struct opd opd;
 };
 
 int elf_open(struct elf *elf, struct input *in);
 void elf_free_sections(struct elf *elf);
 void elf_close(struct elf *elf);
 bool elf_extent_ok(const struct elf *elf, uint64_t off, uint64_t len);
+int records_read(struct input *in, int class, unsigned int encoding,
+		 Elf_Type type, uint64_t off, void *buf, size_t len);
 int elf_read(const struct elf *elf, Elf_Type type, uint64_t off, void *buf,
 	     size_t len);
 uint32_t elf_u32(const struct elf *elf, const unsigned char *p);
@@ -77,6 +89,16 @@ size_t note_build_id(const unsigned char *buf, size_t len, size_t align,
 bool elf_loads(const struct elf *elf, uint64_t addr, uint64_t *start,
 	       uint64_t *size);
 bool elf_offset_to_addr(const struct elf *elf, uint64_t off, uint64_t *addr);
+
+/* --- dynamic.c --- */
+
+int elf_make_up_sections(struct elf *elf);
+
+/* --- opd.c --- */
+
+void opd_find(struct elf *elf);
+bool opd_holds(const struct elf *elf, uint64_t addr);
+uint64_t opd_code(struct elf *elf, uint64_t addr);
 
 /* --- symtab.c: one symbol table and its names, read in pieces --- */
 
@@ -103,9 +125,11 @@ struct symtab {
 	int class;
 	unsigned int encoding;
 	uint64_t off;
+	size_t section;		/* its number */
 	uint64_t xindex;	/* table of wide section numbers; 0: none */
 	uint32_t count;
 	const struct elf *elf;	/* where it is */
+	struct elf *code;	/* whose addresses these are */
 	uint32_t first;		/* number of its first symbol in the file */
 	enum symres_source source;
 	struct strings str;
@@ -157,6 +181,10 @@ int index_add(struct index *ix, uint64_t start, uint32_t val);
 int index_finish(struct index *ix);
 uint32_t index_find(const struct index *ix, uint64_t addr);
 uint32_t index_value(const struct index *ix, uint32_t at);
+int index_append(struct index *ix, uint32_t key, uint32_t val);
+uint32_t index_first(const struct index *ix, uint32_t key);
+uint32_t index_next(const struct index *ix, uint32_t at);
+uint32_t index_key(const struct index *ix, uint32_t at);
 void index_free(struct index *ix);
 
 /* --- from overlapping symbols to disjoint ranges --- */
@@ -173,7 +201,10 @@ enum layer {
 struct range {
 	uint64_t start, end;
 	uint32_t ref;
-	uint32_t name;		/* where it is in the string table */
+	union {
+		uint32_t name;	/* where it is in the string table */
+		uint32_t hash;	/* of it, once it was weighed */
+	};
 	uint32_t key;		/* what it is worth, see name_key() */
 	uint8_t layer;
 	uint8_t rank;		/* among equal ranges the highest wins */
@@ -204,7 +235,7 @@ struct pair {
 };
 
 struct pair *pair_sort(struct pair *v, struct pair *spare, size_t n);
-int range_sort(struct range_list *l, range_compare_fn compare);
+void range_sort(struct range_list *l, range_compare_fn compare);
 
 /* --- ranges.c --- */
 
@@ -215,6 +246,7 @@ int ranges_sweep(struct range_list *l, struct index *ix);
 int ranges_to_index(struct range_list *l, struct index *ix, weigh_fn weigh,
 		    better_fn better, void *arg);
 int compare_names(const char *a, const char *b);
+int range_compare_start(const void *a, const void *b);
 uint32_t name_key(const char *name, size_t len);
 
 /* --- perf.c: the same by perf's rules --- */
@@ -224,13 +256,37 @@ int perf_to_index(struct range_list *l, struct range_list *stubs,
 
 /* --- classify.c --- */
 
-int symbols_collect(struct symtab *t, bool perf, struct range_list *l);
+struct focus;
+
+int symbols_collect(struct symtab *t, bool perf, struct focus *focus,
+		    struct range_list *l);
+int symbol_collect(struct symtab *t, uint32_t at, bool perf,
+		   struct range_list *l);
+
+/* --- focus.c: what matters to one address --- */
+
+/* Where the symbols begin that it takes to name one address. */
+struct focus {
+	uint64_t addr;
+	uint64_t below, above;	/* nearest starts; above 0: none */
+	bool any_below;
+	bool found;		/* all this is known: collect them */
+	uint64_t *holder;	/* starts of those that hold it */
+	size_t n, room;
+	int err;
+};
+
+bool focus_passes(const struct focus *focus, const GElf_Sym *sym);
+bool focus_takes(struct focus *focus, const struct range *r);
 
 /* --- build.c --- */
 
 struct file;
 
-int index_build(struct file *f, struct symres *s);
+int index_build(struct file *f, struct symres *s, struct focus *focus);
+int index_from_list(struct file *f, struct range_list *l);
+int names_collect(struct file *f, struct symres *s, struct range_list *l);
+uint32_t name_hash(const char *s, size_t len);
 
 /* --- plt.c --- */
 
@@ -260,6 +316,14 @@ int plt_read(struct plt *plt, const struct elf *elf, uint32_t ndynsym,
 	     bool perf);
 void plt_free(struct plt *plt, bool mapped);
 
+/* What illumos and Solaris have beside .dynsym: its local symbols, and both in
+ * order of address. */
+#define SHT_SUNW_SYMSORT 0x6ffffff1
+#define SHT_SUNW_TLSSORT 0x6ffffff2
+#define SHT_SUNW_LDYNSYM 0x6ffffff3
+
+#define MAX_TABLES 5
+
 /* --- file.c: an ELF file with everything that names its addresses --- */
 
 struct file {
@@ -272,8 +336,10 @@ struct file {
 	uint32_t flags;		/* SYMRES_F_DEBUG_STALE */
 	unsigned char build_id[SYMRES_BUILD_ID_MAX];
 	size_t build_id_len;
+	bool prepared;		/* its debug file and kept index were sought */
+	bool looked;		/* an index is the best way from now on */
 	bool indexed;
-	struct symtab tab[4];
+	struct symtab tab[MAX_TABLES];
 	unsigned int ntab;
 	struct symtab *dynsym;
 	bool demangle;
@@ -283,6 +349,8 @@ struct file {
 	struct plt plt;
 	uint32_t plt_first;
 	struct index index;
+	struct index names;	/* by their hashes, once one was asked for */
+	uint64_t used;		/* tick of its last use */
 };
 
 void file_load(struct file *f);
@@ -290,7 +358,13 @@ void file_free(struct file *f);
 struct symtab *file_table(struct file *f, uint32_t ref);
 int file_find_tables(struct file *f, bool perf);
 void file_forget_tables(struct file *f);
+void file_free_sections(struct file *f);
+int file_read_sections(struct file *f);
+void file_unload(struct file *f);
 int file_index(struct file *f, struct symres *s);
+int file_lookup(struct file *f, struct symres *s, uint64_t addr,
+		struct symres_sym *sym);
+int file_unchanged(struct file *f);
 bool file_is_ready(struct file *f, struct symres *s);
 bool file_loads(struct file *f, uint64_t addr);
 void symbol_describe(const struct symtab *t, const struct elf *elf,
@@ -306,14 +380,29 @@ struct asked;
 
 void asked_free(struct asked *a);
 
+/* --- sorted.c --- */
+
+int sorted_lookup(struct file *f, struct symres *s, uint64_t addr,
+		  struct symres_sym *sym);
+
+/* --- budget.c --- */
+
+void budget_keep(struct symres *s, struct file *f);
+
 /* --- debugfile.c --- */
 
 int debugfile_find(struct file *f, const struct symres *s);
 
 /* --- cache.c --- */
 
-int cache_load(struct file *f, struct symres *s);
-void cache_save(struct file *f, struct symres *s);
+char *cache_path(const struct file *f, const struct symres *s);
+uint64_t cache_index_bytes(const struct index *ix);
+
+/* What an index is for. */
+enum kept { KEPT_ADDRESSES, KEPT_NAMES };
+
+int cache_load(struct file *f, struct symres *s, enum kept what);
+void cache_save(struct file *f, struct symres *s, enum kept what);
 
 /* --- minidebug.c --- */
 
@@ -341,7 +430,9 @@ struct symres {
 	char *root;		/* NULL: none */
 	char *cache_dir;	/* NULL: indexes are not kept */
 	bool perf, demangle;
-	uint64_t max_bytes;	/* 0: no limit */
+	uint32_t worth_focus;	/* symbols that one answer needs no index of */
+	uint64_t max_bytes;	/* of all indexes; 0: no limit */
+	uint64_t tick;		/* of uses of files */
 	struct asked *asked;
 	uint64_t round;		/* of questions */
 	char *kallsyms;
@@ -353,6 +444,7 @@ struct symres {
 	void *by_path;		/* tsearch tree of them */
 	struct kernel *kernel;
 	struct text name;
+	char *kept_path;	/* told by the last symres_file_info() */
 	struct range_list spare; /* for the next index, while many are made */
 };
 
@@ -386,6 +478,17 @@ int place_name(struct symres *s, struct symres_place *pl, uint64_t at, bool is_o
 	       struct symres_sym *sym);
 char *path_join(const char *a, const char *b, const char *c);
 bool path_is_file(const char *path);
+
+/* --- jit.c --- */
+
+struct jit;
+
+struct jit *jit_new(void);
+void jit_free(struct jit *j);
+int jit_parse(struct jit *j, char *text, size_t len);
+int jit_refresh(struct jit *j, int proc);
+int jit_find(const struct jit *j, uint64_t pc, struct symres_sym *sym);
+const char *jit_path(const struct jit *j);
 
 /* --- maps.c --- */
 

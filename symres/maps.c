@@ -31,6 +31,7 @@ struct symres_maps {
 	int proc;		/* /proc/PID */
 	struct mapping *v;	/* in order of address */
 	size_t n, room;
+	struct jit *jit;	/* read at the first need */
 };
 
 static int add_line(struct symres_maps *m, char *line)
@@ -128,6 +129,7 @@ void symres_maps_close(struct symres_maps *m)
 		free(m->v[i].place.path);
 	}
 	free(m->v);
+	jit_free(m->jit);
 	if (m->proc >= 0)
 		close(m->proc);
 	free(m);
@@ -266,6 +268,23 @@ static struct mapping *find(struct symres_maps *m, uint64_t pc)
 	return lo && pc < m->v[lo - 1].end ? &m->v[lo - 1] : NULL;
 }
 
+/* Memory of no file may be code that the process has compiled. */
+static int lookup_jit(struct symres_maps *m, uint64_t pc,
+		      struct symres_sym *sym)
+{
+	int ret;
+
+	if (!m->jit)
+		m->jit = jit_new();
+	ret = m->jit ? jit_refresh(m->jit, m->proc) : -ENOMEM;
+	if (ret)
+		return ret == -ENOMEM ? ret :
+					sym_miss(sym, SYMRES_MISS_ANON, 0);
+	sym->module = jit_path(m->jit);
+	sym->module_addr = pc;
+	return jit_find(m->jit, pc, sym);
+}
+
 int symres_lookup_maps(struct symres_maps *m, uint64_t pc,
 		       struct symres_sym *sym)
 {
@@ -280,7 +299,7 @@ int symres_lookup_maps(struct symres_maps *m, uint64_t pc,
 		return sym_miss(sym, SYMRES_MISS_UNMAPPED, 0);
 	vdso = !strcmp(map->raw, "[vdso]");
 	if (!vdso && map->raw[0] != '/')
-		return sym_miss(sym, SYMRES_MISS_ANON, 0);
+		return lookup_jit(m, pc, sym);
 	if (!map->opened) {
 		if (!map->place.path)
 			ret = show_path(m, map);
@@ -290,8 +309,19 @@ int symres_lookup_maps(struct symres_maps *m, uint64_t pc,
 			return ret;
 		map->opened = true;
 	}
-	return place_name(m->s, &map->place,
-			  pc - map->start + (vdso ? 0 : map->off), true, sym);
+	ret = place_name(m->s, &map->place,
+			 pc - map->start + (vdso ? 0 : map->off), true, sym);
+	/* Compilers also map files without content of their own. */
+	if (!ret && (sym->miss == SYMRES_MISS_NOT_ELF ||
+		     sym->miss == SYMRES_MISS_NO_FILE)) {
+		struct symres_sym why = *sym;
+
+		sym_start(sym);
+		ret = lookup_jit(m, pc, sym);
+		if (!ret)
+			*sym = why;
+	}
+	return ret;
 }
 
 /* A copy of the calling process's own vdso. */

@@ -25,7 +25,7 @@ static size_t utf8(const unsigned char *s)
 }
 
 /* Names are bytes; those that are no text become lone surrogates. */
-static void json_string(const char *text)
+void json_string(const char *text)
 {
 	const unsigned char *s = (const unsigned char *)text;
 	size_t n;
@@ -113,8 +113,11 @@ void print_name(const struct format *format, const char *name, uint64_t offset)
 void print_answer(const struct format *format, const char *path, uint64_t addr,
 		  int ret, const struct symres_sym *sym)
 {
-	if (format->json)
+	if (format->json) {
 		print_json(path, addr, ret, sym);
-	else
-		print_name(format, ret > 0 ? sym->name : NULL, sym->offset);
+		return;
+	}
+	if (format->address)
+		printf("0x%" PRIx64 ": ", addr);
+	print_name(format, ret > 0 ? sym->name : NULL, sym->offset);
 }

@@ -103,19 +103,17 @@ int perf_to_index(struct range_list *l, struct range_list *stubs,
 		  struct index *ix, weigh_fn weigh, void *arg)
 {
 	size_t out = 0;
-	int ret = range_sort(l, compare);
+	int ret;
 
-	if (ret)
-		return ret;
+	range_sort(l, compare);
 	mark_rivals(l);
 	ret = weigh(arg, l);
 	if (ret)
 		return ret;
 	choose(l);
 	extend(l, stubs);
-	ret = range_sort(stubs, compare);
-	if (!ret)
-		ret = merge(l, stubs);
+	range_sort(stubs, compare);
+	ret = merge(l, stubs);
 	if (ret || !l->n)
 		return ret;
 	for (size_t i = 0; i < l->n; i++)

@@ -43,6 +43,15 @@ void range_list_free(struct range_list *l)
 	*l = (struct range_list) { 0 };
 }
 
+int range_compare_start(const void *va, const void *vb)
+{
+	const struct range *a = va, *b = vb;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return a->ref < b->ref ? -1 : a->ref > b->ref;
+}
+
 /* Outer before inner, worse before better. */
 static int compare(const void *va, const void *vb)
 {
@@ -295,9 +304,7 @@ int ranges_to_index(struct range_list *l, struct index *ix, weigh_fn weigh,
 
 	if (!l->n)
 		return 0;
-	ret = range_sort(l, compare);
-	if (ret)
-		return ret;
+	range_sort(l, compare);
 	mark_rivals(l);
 	ret = weigh(arg, l);
 	if (ret)

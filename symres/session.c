@@ -8,6 +8,8 @@
 
 #include "internal.h"
 
+enum { WORTH_FOCUS = 20000 };	/* below that an index takes no time */
+
 const char *symres_version(void)
 {
 	return SYMRES_VERSION;
@@ -45,6 +47,8 @@ const char *symres_source_str(enum symres_source source)
 		[SYMRES_SOURCE_PLT] = "plt",
 		[SYMRES_SOURCE_KALLSYMS] = "kallsyms",
 		[SYMRES_SOURCE_MINI] = "minidebug",
+		[SYMRES_SOURCE_LDYNSYM] = "ldynsym",
+		[SYMRES_SOURCE_JIT] = "jit",
 	};
 
 	return (size_t)source < sizeof(text) / sizeof(*text) ? text[source] :
@@ -73,6 +77,8 @@ int symres_open(struct symres **out, const struct symres_opts *opts)
 		return -ENOMEM;
 	s->perf = opts->policy == SYMRES_POLICY_PERF;
 	s->demangle = opts->demangle;
+	s->worth_focus = WORTH_FOCUS;
+	s->max_bytes = opts->max_bytes;
 	if (opts->root && *opts->root) {
 		s->root = strdup(opts->root);
 		if (!s->root) {
@@ -119,6 +125,7 @@ void symres_close(struct symres *s)
 	free(s->place);
 	asked_free(s->asked);
 	range_list_free(&s->spare);
+	free(s->kept_path);
 	kernel_free(s->kernel);
 	free(s->debug_dirs);
 	free(s->root);
@@ -311,7 +318,6 @@ int place_name(struct symres *s, struct symres_place *pl, uint64_t at, bool is_o
 	struct file *f = pl->file;
 	uint64_t addr = at;
 	bool mapped;
-	int ret;
 
 	sym->module = pl->path;
 	if (!f)
@@ -327,14 +333,7 @@ int place_name(struct symres *s, struct symres_place *pl, uint64_t at, bool is_o
 		return sym_miss(sym, f->miss, f->err);
 	if (!mapped)
 		return sym_miss(sym, SYMRES_MISS_UNMAPPED, 0);
-	ret = file_index(f, s);
-	range_list_free(&s->spare);
-	if (ret)
-		return ret;
-	sym->flags |= f->flags;
-	if (f->miss)
-		return sym_miss(sym, f->miss, f->err);
-	return file_name(f, s, addr, sym);
+	return file_lookup(f, s, addr, sym);
 }
 
 int symres_lookup_file(struct symres *s, const char *path, uint64_t vaddr,

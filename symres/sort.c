@@ -3,14 +3,14 @@
  * Symbols in order of address, by their digits: a comparison for each of their
  * pairs is what takes longest when an index is made.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
 
 /* Short lists are not worth big tables. */
-enum { BITS = 11, BITS_OF_FEW = 7, FEW = 1 << BITS, VERY_FEW = 24 };
+enum { BITS = 11, BITS_OF_FEW = 7, FEW = 1 << BITS, VERY_FEW = 24,
+       PART_BITS = 8, PARTS = 1 << PART_BITS };
 
 static void by_digit(const struct pair *from, struct pair *to, size_t n,
 		     int shift, int bits)
@@ -65,25 +65,6 @@ struct pair *pair_sort(struct pair *v, struct pair *spare, size_t n)
 	return v;
 }
 
-/* Puts v[order[i].at] at place i for every i, along the cycles. */
-static void permute(struct range *v, struct pair *order, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		struct range first = v[i];
-		size_t at = i;
-
-		while (order[at].at != i) {
-			size_t from = order[at].at;
-
-			v[at] = v[from];
-			order[at].at = (uint32_t)at;
-			at = from;
-		}
-		v[at] = first;
-		order[at].at = (uint32_t)at;
-	}
-}
-
 /* Seldom do more than a handful begin together. */
 static void sort_few(struct range *v, size_t n, range_compare_fn compare)
 {
@@ -101,35 +82,57 @@ static void sort_few(struct range *v, size_t n, range_compare_fn compare)
 	}
 }
 
+/*
+ * By the digit of the start at @shift, in place, each range moved to its part
+ * at once, and then each part by the next digit. There are few enough parts for
+ * all their ends to stay in the cache.
+ */
+static void sort_digit(struct range *v, size_t n, uint64_t low, int shift,
+		       range_compare_fn compare)
+{
+	size_t from[PARTS], to[PARTS] = { 0 }, sum = 0;
+
+	if (n <= VERY_FEW || shift < 0) {
+		sort_few(v, n, compare);
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		to[(v[i].start - low) >> shift & (PARTS - 1)]++;
+	for (size_t d = 0; d < PARTS; d++) {
+		from[d] = sum;
+		sum += to[d];
+		to[d] = sum;
+	}
+	for (size_t d = 0; d < PARTS; d++)
+		while (from[d] < to[d]) {
+			struct range r = v[from[d]];
+			size_t is = (r.start - low) >> shift & (PARTS - 1);
+
+			if (is == d) {
+				from[d]++;
+			} else {
+				v[from[d]] = v[from[is]];
+				v[from[is]++] = r;
+			}
+		}
+	for (size_t d = 0, at = 0; d < PARTS; at = to[d++])
+		if (to[d] - at > 1)
+			sort_digit(v + at, to[d] - at, low,
+				   shift ? shift - PART_BITS : -1, compare);
+}
+
 /* @compare: by start first; it decides among those that begin together. */
-int range_sort(struct range_list *l, range_compare_fn compare)
+void range_sort(struct range_list *l, range_compare_fn compare)
 {
 	uint64_t low = UINT64_MAX, high = 0;
-	struct pair *a, *order;
+	int shift = 0;
 
 	for (size_t i = 0; i < l->n; i++) {
 		low = l->v[i].start < low ? l->v[i].start : low;
 		high = l->v[i].start > high ? l->v[i].start : high;
 	}
-	if (l->n < 64 || high - low > UINT32_MAX || l->n > UINT32_MAX) {
-		if (l->n)
-			qsort(l->v, l->n, sizeof(*l->v), compare);
-		return 0;
-	}
-	a = reallocarray(NULL, l->n, 2 * sizeof(*a));
-	if (!a)
-		return -ENOMEM;
-	for (size_t i = 0; i < l->n; i++)
-		a[i] = (struct pair) {
-			(uint32_t)(l->v[i].start - low), (uint32_t)i,
-		};
-	order = pair_sort(a, a + l->n, l->n);
-	permute(l->v, order, l->n);
-	free(a);
-	for (size_t i = 0, j; i < l->n; i = j) {
-		for (j = i + 1; j < l->n && l->v[j].start == l->v[i].start; j++)
-			;
-		sort_few(&l->v[i], j - i, compare);
-	}
-	return 0;
+	while (l->n && shift < 64 - PART_BITS &&
+	       (high - low) >> shift >> PART_BITS)
+		shift += PART_BITS;
+	sort_digit(l->v, l->n, low, shift, compare);
 }

@@ -76,6 +76,7 @@ int symtab_find(struct symtab *t, const struct elf *elf, uint32_t type,
 		t->class = elf->class;
 		t->encoding = elf->encoding;
 		t->off = sh->sh_offset;
+		t->section = i;
 		t->count = (uint32_t)(sh->sh_size / size);
 		t->source = source;
 		t->str.in = elf->in;
@@ -92,17 +93,19 @@ int symtab_find(struct symtab *t, const struct elf *elf, uint32_t type,
 int symtab_read(const struct symtab *t, uint32_t from, uint32_t n,
 		GElf_Sym *out)
 {
-	struct elf elf = {
-		.in = t->in, .class = t->class, .encoding = t->encoding,
-	};
 	size_t size = entry_size(t->class);
 	Elf32_Sym *in = (Elf32_Sym *)out;
 	int ret;
 
-	ret = elf_read(&elf, ELF_T_SYM, t->off + from * (uint64_t)size, out,
-		       n * size);
-	if (ret || t->class == ELFCLASS64)
+	ret = records_read(t->in, t->class, t->encoding, ELF_T_SYM,
+			   t->off + from * (uint64_t)size, out, n * size);
+	if (ret)
 		return ret;
+	for (uint32_t i = 0; t->code->opd.size && i < n; i++)
+		if (GELF_ST_TYPE(out[i].st_info) == STT_FUNC)
+			out[i].st_value = opd_code(t->code, out[i].st_value);
+	if (t->class == ELFCLASS64)
+		return 0;
 	/* Widen in place, the last one first. */
 	while (n--) {
 		Elf32_Sym s = in[n];

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <malloc.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -30,6 +31,19 @@ static void report(const char *name)
 	else
 		printf("ok %s\n", name);
 	bad_line = 0;
+}
+
+static long anonymous_kib(void)
+{
+	FILE *f = fopen("/proc/self/status", "r");
+	char line[256];
+	long kib = 0;
+
+	while (f && fgets(line, sizeof(line), f))
+		sscanf(line, "RssAnon: %ld", &kib);
+	if (f)
+		fclose(f);
+	return kib;
 }
 
 static struct symres *session(void)
@@ -563,6 +577,39 @@ static void test_asked(const struct symres_opts *opts, const char *name)
 	report(name);
 }
 
+/* Of indexes that lie in memory, with a budget for one and without. */
+static void test_budget(void)
+{
+	static const char *const files[] = {
+		"many.so", "wide.so", "nest.so", "many2.so", "wide2.so",
+	};
+	enum { FILES = sizeof(files) / sizeof(*files) };
+	struct symres_opts opts = { .size = sizeof(opts), .cache_dir = NULL };
+	long grown[2];
+
+	for (int turn = 0; turn < 2; turn++) {
+		struct symres_sym sym = { .size = sizeof(sym) };
+		struct symres *s = NULL;
+		long before;
+
+		opts.max_bytes = turn ? 1000000 : 0;
+		CHECK(!symres_open(&s, &opts));
+		before = anonymous_kib();
+		for (int i = 0; i < 3 * FILES; i++)
+			for (uint64_t a = 0x1000; a < 0x1100; a += 0x40)
+				CHECK(symres_lookup_file(s, files[i % FILES], a,
+							 &sym) >= 0);
+		grown[turn] = anonymous_kib() - before;
+		symres_close(s);
+	}
+	/* 66,000 and 200,000 ranges, twice, are 3.7 MB; the biggest alone 1.6. */
+	CHECK(grown[0] > 3000 && grown[1] < 2300 && grown[1] > 500);
+	if (bad_line)
+		printf("# %ld KiB without a budget, %ld with one\n", grown[0],
+		       grown[1]);
+	report("a budget bounds what indexes take");
+}
+
 static void test_asking(void)
 {
 	struct symres_opts perf = {
@@ -595,6 +642,8 @@ static void test_asking(void)
 
 int main(void)
 {
+	/* What is given back is to be seen as such. */
+	mallopt(M_MMAP_THRESHOLD, 64 << 10);
 	test_recorded();
 	test_build_id();
 	test_deleted();
@@ -605,6 +654,7 @@ int main(void)
 	test_many_files();
 	test_sources();
 	test_asking();
+	test_budget();
 	test_kernel();
 	test_hidden();
 	test_misuse();

@@ -33,7 +33,7 @@ equal "for the user alone" "700 600" \
 # answers otherwise. And every doubt makes it anew.
 cat > index.py <<'P'
 import struct, sys
-HEAD = '<8sIIQQII3Q3Q' + 'QII' * 4 + 'QIIIIII64s'
+HEAD = '<8sIIQQII3Q3Q' + 'QII' * 5 + 'QIIIIII64s'
 def load(path):
     d = bytearray(open(path, 'rb').read())
     return d, list(struct.unpack_from(HEAD, d))
@@ -168,11 +168,12 @@ done
 # Many at once: each writes under a name of its own.
 rm -rf one
 for i in 1 2 3 4 5 6 7 8; do
-	"$symres" --cache one -e many.so "$(value many.so f65999)" > "par$i" &
+	printf 'many.so\t%s\n' "$(value many.so f65999)" |
+		"$symres" --cache one --batch > "par$i" &
 done
 # shellcheck disable=SC2046
 wait $(jobs -p | grep -vxF "$(printf '%s\n' "${started[@]}")")
-equal "eight at once" "8 1" "$(cat par? | grep -c 'f65999+0x0') $(kept one)"
+equal "eight at once" "8 1" "$(cat par? | grep -c '^f65999$') $(kept one)"
 
 # Memory does not grow with the symbols once there is an index.
 python3 - <<'P' > wide.s
@@ -195,6 +196,7 @@ anonymous() {
 }
 at=$(value wide.so wide_function_number_77)
 names "200,000 symbols" "wide_function_number_77+0x0" --cache one -e wide.so "$at"
+must "its index" "$symres" index --cache one wide.so
 small=$(anonymous nest.so 1010)
 big=$(anonymous wide.so "$at")
 [ "$big" -lt $((small + 128)) ]

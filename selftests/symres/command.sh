@@ -41,14 +41,10 @@ kill -0 "$pid" 2>/dev/null
 result $? "a pipe is not opened: its writer still waits"
 kill "$pid"
 names "no ELF file" "?? symres: nest.s: not a usable ELF file" -e nest.s 1
-python3 - <<'P'
-import struct
-d = bytearray(open('nest.so', 'rb').read())
-struct.pack_into('<Q', d, 0x28, 0)
-struct.pack_into('<HHH', d, 0x3a, 0, 0, 0)
-open('nosections', 'wb').write(d)
-P
-names "no symbol table" "?? symres: nosections: no symbol table" -e nosections 1000
+gcc -static -o no_names ends.s -nostdlib -Wl,-e,0 2>/dev/null
+strip -s no_names
+names "no symbol table" "?? symres: no_names: no symbol table" -e no_names \
+	"$(readelf -lW no_names | awk '$1 == "LOAD" { print $3; exit }')"
 exits "no process" 1 -p 2147483647 1
 exits "no mode" 64 1000
 exits "two modes" 64 -k -e nest.so 1000
@@ -58,6 +54,8 @@ exits "unknown option" 64 --frobnicate
 exits "no process number" 64 -p self 1
 exits "--kallsyms without -k" 64 --kallsyms ksyms -e nest.so 1
 exits "help" 0 --help
+names "with -a each address before its name" "0x1010: in1+0x0 0x103f: ??" -a -e nest.so 1010 103f
+names "-i and -f, as addr2line has them" "in1+0x0" -f -i -e nest.so 1010
 equal "a full disk is told" "1" \
 	"$("$symres" -e nest.so 1000 2>/dev/null >/dev/full; echo $?)"
 if [ "$(id -u)" = 0 ]; then
@@ -70,3 +68,40 @@ cp nest.so nest_huge
 truncate -s 5G nest_huge
 names "a file of five GiB" "in1+0x0" -e nest_huge $in1
 rm nest_huge
+
+# From names to addresses.
+names "a name" "0x1010 0x8 in1" -e nest.so -n in1
+names "several names" "0x1010 0x8 in1 0x1020 0x8 in2" -e nest.so -n in1 in2
+names "no such name" "symres: nest.so: no symbol is called 'nobody'" -e nest.so -n nobody
+printf '.text\n.globl _ZN3foo3barEv\n.type _ZN3foo3barEv,@function\n_ZN3foo3barEv: ret\n.size _ZN3foo3barEv,1\n' > demangle_me.s
+gcc -shared -nostdlib -o demangle_me.so demangle_me.s
+exits "no such name is a failure" 1 -e nest.so -n nobody
+exits "names of no file" 64 -k -n nobody
+exits "names and offsets" 64 -o -e nest.so -n in1
+exits "names of a file that is none" 1 -e nowhere -n in1
+printf '%s\n' '.text' > often.s
+for i in 1 2 3 4 5; do
+	printf '.section s%d,"ax"\n.type often,@function\noften: ret\n.size often,1\n' $i > often$i.s
+	gcc -c -o often$i.o often$i.s
+done
+gcc -shared -nostdlib -o often.so often[1-5].o
+equal "a name that occurs often: all of them, by address" \
+	"$(nm often.so | awk '$3 == "often" { print $1 }' | sed 's/^0*//' | sort)" \
+	"$("$symres" -e often.so -n often | awk '{ sub(/^0x/, "", $1); print $1 }')"
+names "a symbol in two tables is told once" "0x$(printf %x $((0x$(value dyn main)))) $(
+	printf 0x%x "$(readelf -sW dyn | awk '$8 == "main" { print $3; exit }')") main" \
+	--debug-dir '' -e dyn_s -n main
+names "versions are not part of a name" "$("$symres" -e ver.so -n f | paste -sd ' ')" \
+	-e ver_s.so -n f
+equal "both versions" 2 "$("$symres" -e ver.so -n f | wc -l)"
+names "a name as it was written" "0x1000 0x1 foo::bar()" -C -e demangle_me.so -n 'foo::bar()'
+for way in made found; do
+	equal "66,000 names, $way" "$(printf '0x%x 0x1 f65999' "0x$(value many.so f65999)")" \
+		"$("$symres" --cache names_store -e many.so -n f65999)"
+done
+equal "names are kept in an index of their own" 2 "$(find names_store -type f | wc -l)"
+nm many.so | awk '{ print $3 " " $1 }' | sort > nm_names
+awk 'NR % 97 == 0 { print $1 }' nm_names | xargs "$symres" --cache names_store -e many.so -n |
+	awk '{ print $3 " " $1 }' | sed 's/ 0x/ /' | sort > our_names
+awk 'NR % 97 == 0' nm_names | sed 's/ 0*/ /' | sort > some_names
+equal "every 97th of them, against nm" "" "$(grep -v ' [tTwW]* *$' some_names | diff - our_names | head -n 3)"

@@ -9,4 +9,6 @@ gcc "${cc_args[@]}" -o api "$here/api.c" "$tmp/symres-src/build/libsymres.so" \
 rm -f spin
 gcc -O1 -o spin ic.c
 gcc -O1 -o spin_other oh.c
+cp many.so many2.so
+cp wide.so wide2.so
 relay api.c < <(./api 2>&1)

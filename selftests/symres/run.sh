@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests of symres against files made here and now. TAP on standard output; exit
 # status 0: all passed, 1: not. Needs: gcc clang lld binutils libclang-rt-14-dev
-# libelf-dev zlib1g-dev liblzma-dev libiberty-dev xz-utils pkg-config python3 man-db.
+# llvm libelf-dev zlib1g-dev liblzma-dev libiberty-dev xz-utils pkg-config python3 man-db.
 set -u
 export LC_ALL=C
 
@@ -137,7 +137,7 @@ symres=$tmp/symres-src/build/symres
 }
 mkdir "$tmp/fx"
 cd "$tmp/fx" || exit 1
-for part in symbols debugfiles mappings kernel command batch policies cache library package sanitized; do
+for part in symbols debugfiles mappings jit kernel command batch policies formats cache kept library package sanitized; do
 	echo "# $part"
 	# shellcheck source=/dev/null
 	. "$here/$part.sh"

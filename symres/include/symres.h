@@ -61,6 +61,10 @@ struct symres_opts {
 	uint32_t policy;	/* enum symres_policy, for ELF files */
 	uint32_t demangle;	/* not 0: give C++ and Rust names as they were
 				 * written */
+	uint64_t max_bytes;	/* what the indexes of all files together may
+				 * take; those asked about least recently are
+				 * given up, but not the one in use; 0: no
+				 * limit */
 };
 
 enum symres_policy {
@@ -90,6 +94,8 @@ enum symres_source {
 	SYMRES_SOURCE_PLT,	/* a stub that jumps to an imported function */
 	SYMRES_SOURCE_KALLSYMS,
 	SYMRES_SOURCE_MINI,	/* .symtab in the file's .gnu_debugdata */
+	SYMRES_SOURCE_LDYNSYM,	/* the file's .SUNW_ldynsym */
+	SYMRES_SOURCE_JIT,	/* /tmp/perf-PID.map of a process */
 };
 
 /* What the symbol is. */
@@ -170,6 +176,26 @@ int symres_lookup_file(struct symres *s, const char *path, uint64_t vaddr,
  * address. */
 int symres_lookup_offset(struct symres *s, const char *path, uint64_t offset,
 			 struct symres_sym *sym);
+
+/* Called for each symbol found. A return value other than 0 ends the walk.
+ * @sym and its strings are valid during the call only; do not use the handle
+ * in it. */
+typedef int (*symres_sym_fn)(const struct symres_sym *sym, void *arg);
+
+/*
+ * symres_find_file() - all symbols of a name in an ELF file, by address
+ * @path: as for symres_lookup_file()
+ * @name: as look-ups of this session give it
+ *
+ * The first time an index of all names is made, and kept like the one of
+ * addresses. Of several symbols of that name at one address one is told.
+ * Returns how many were handed to @fn, the first non-zero value @fn returned,
+ * or a negative errno: -ENOEXEC if it is no ELF file or an object file, or what
+ * opening it gave. An @fn that stops the walk had better return a negative value
+ * of its own.
+ */
+long symres_find_file(struct symres *s, const char *path, const char *name,
+		      symres_sym_fn fn, void *arg);
 
 /* A path of the session and what is behind it; it lives as long. */
 struct symres_place;
@@ -273,11 +299,6 @@ int symres_kallsyms(struct symres *s, const char *text, size_t len);
 int symres_lookup_kernel(struct symres *s, uint64_t addr,
 			 struct symres_sym *sym);
 
-/* Called for each symbol found. A return value other than 0 ends the walk.
- * @sym and its strings are valid during the call only; do not use the handle
- * in it. */
-typedef int (*symres_sym_fn)(const struct symres_sym *sym, void *arg);
-
 /*
  * symres_find_kernel() - all kernel symbols of a name, in order of address
  * @name: "name", "module:name", or "vmlinux:name" for the kernel's own;
@@ -304,6 +325,39 @@ typedef int (*symres_module_fn)(const struct symres_module *mod, void *arg);
 /* The modules that the kernel symbols name, in order of address. Returns like
  * symres_find_kernel(). */
 long symres_kernel_modules(struct symres *s, symres_module_fn fn, void *arg);
+
+#define SYMRES_TABLES_MAX 5
+
+/* What there is to name the addresses of a file with. */
+struct symres_info {
+	size_t size;		/* sizeof(struct symres_info), set by the caller */
+	uint64_t ranges;	/* in the index of its addresses */
+	uint64_t bytes;		/* of the index; names are not in it */
+	uint32_t range_bytes;	/* of them, for each range */
+	uint32_t tables;
+	struct {
+		uint32_t source;	/* enum symres_source */
+		uint32_t symbols;	/* in the table, of any kind */
+	} table[SYMRES_TABLES_MAX];
+	uint64_t stubs;
+	const char *debug_path;	/* its separate debug file; NULL: none */
+	const char *kept_path;	/* where the index is kept; NULL: nowhere */
+	uint64_t kept_bytes;	/* size of that file, with what else it holds */
+	const unsigned char *build_id; /* NULL: has none */
+	size_t build_id_len;
+	uint32_t miss;		/* enum symres_miss: why there is no index */
+	int err;		/* positive errno behind the miss; 0: none */
+};
+
+/*
+ * symres_file_info() - make or find the index of a file, and describe it
+ *
+ * Returns 1, 0 if the file has none, with the reason in info->miss, or a
+ * negative errno. What info points to stays valid until the next call with that
+ * handle.
+ */
+int symres_file_info(struct symres *s, const char *path,
+		     struct symres_info *info);
 
 #define SYMRES_BUILD_ID_MAX 64
 

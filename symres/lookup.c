@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* symres lookup: addresses in, names out, one line for each; or the reverse. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+
+struct lookup {
+	const char *file;
+	const char *kallsyms;
+	pid_t pid;
+	bool kernel, offsets, verbose, batch, names;
+	struct format format;
+	struct symres *s;
+	struct symres_maps *maps;
+	enum status status;
+	bool told_stale;
+};
+
+static void failed(struct lookup *l, enum status status)
+{
+	if (l->status < status)
+		l->status = status;
+}
+
+/* Misses that concern all addresses alike: the question could not be put. */
+static void tell_general(struct lookup *l, const struct symres_sym *sym)
+{
+	const char *what = l->kernel ? "kernel" : sym->module;
+	enum status status = FAILED;
+	const char *hint = "";
+
+	switch (sym->miss) {
+	case SYMRES_MISS_NO_KALLSYMS:
+		hint = sym->err == EBADMSG ?
+			"; --kallsyms wants a copy of /proc/kallsyms" : "";
+		break;
+	case SYMRES_MISS_HIDDEN:
+		hint = "; run as root or set kernel.kptr_restrict to 0";
+		status = NOT_HERE;
+		break;
+	case SYMRES_MISS_RELOCATABLE:
+		hint = "; name the linked file";
+		break;
+	case SYMRES_MISS_NO_FILE:
+	case SYMRES_MISS_NOT_ELF:
+	case SYMRES_MISS_NO_SYMBOLS:
+		/* In a process other mappings may do. */
+		if (!l->maps)
+			break;
+		/* fall through */
+	default:
+		return;
+	}
+	if (l->status)
+		return;
+	complain("%s: %s%s%s%s%s", what, symres_miss_str(sym->miss),
+		 sym->err ? " (" : "", sym->err ? strerror(sym->err) : "",
+		 sym->err ? ")" : "", hint);
+	failed(l, status);
+}
+
+static void tell(struct lookup *l, uint64_t addr, const struct symres_sym *sym)
+{
+	if (sym->flags & SYMRES_F_DEBUG_STALE && !l->told_stale) {
+		complain("%s: a debug file was left alone: it is of another build",
+			 sym->module);
+		l->told_stale = true;
+	}
+	if (!sym->miss)
+		return;
+	tell_general(l, sym);
+	if (l->verbose)
+		complain("0x%" PRIx64 ": %s%s%s%s%s%s", addr,
+			 symres_miss_str(sym->miss),
+			 sym->module ? ", " : "", sym->module ? sym->module : "",
+			 sym->err ? " (" : "",
+			 sym->err ? strerror(sym->err) : "",
+			 sym->err ? ")" : "");
+}
+
+static void lookup_one(struct lookup *l, const char *text)
+{
+	struct symres_sym sym = { .size = sizeof(sym) };
+	uint64_t addr;
+	int ret;
+
+	if (!parse_address(text, &addr)) {
+		complain("'%s' is not a hexadecimal address", text);
+		failed(l, FAILED);
+		puts("??");
+		return;
+	}
+	if (l->kernel)
+		ret = symres_lookup_kernel(l->s, addr, &sym);
+	else if (l->maps)
+		ret = symres_lookup_maps(l->maps, addr, &sym);
+	else if (l->offsets)
+		ret = symres_lookup_offset(l->s, l->file, addr, &sym);
+	else
+		ret = symres_lookup_file(l->s, l->file, addr, &sym);
+	print_answer(&l->format, l->file, addr, ret, &sym);
+	if (ret < 0) {
+		complain("0x%" PRIx64 ": %s", addr, strerror(-ret));
+		failed(l, FAILED);
+	} else {
+		tell(l, addr, &sym);
+	}
+}
+
+static void lookup_lines(struct lookup *l)
+{
+	char *line = NULL, *word;
+	size_t room = 0;
+
+	/* Whoever writes addresses may wait for each answer. */
+	setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
+	while (getline(&line, &room, stdin) > 0) {
+		word = line + strspn(line, " \t");
+		word[strcspn(word, " \t\r\n")] = 0;
+		lookup_one(l, word);
+	}
+	if (ferror(stdin)) {
+		complain("standard input: %s", strerror(errno));
+		failed(l, FAILED);
+	}
+	free(line);
+}
+
+/* One line for each symbol: ADDRESS SIZE NAME, or an object. */
+static int print_symbol(const struct symres_sym *sym, void *arg)
+{
+	const struct lookup *l = arg;
+
+	if (l->format.json)
+		print_answer(&l->format, l->file, sym->addr, 1, sym);
+	else
+		printf("0x%" PRIx64 " 0x%" PRIx64 " %s\n", sym->addr,
+		       sym->sym_size, sym->name);
+	return 0;
+}
+
+static void find_name(struct lookup *l, const char *name)
+{
+	long n = symres_find_file(l->s, l->file, name, print_symbol, l);
+
+	if (n < 0) {
+		complain("%s: %s", l->file, n == -ENOEXEC ?
+			 "not a usable ELF file, or one without addresses" :
+			 strerror((int)-n));
+		failed(l, FAILED);
+	} else if (!n) {
+		complain("%s: no symbol is called '%s'", l->file, name);
+		failed(l, FAILED);
+	}
+}
+
+static int open_lookup(struct lookup *l, struct symres_opts *opts)
+{
+	int ret = open_session(&l->s, opts);
+
+	if (ret || !l->pid)
+		return ret;
+	ret = symres_maps_open(l->s, l->pid, &l->maps);
+	if (!ret)
+		return DONE;
+	if (ret == -ESRCH)
+		complain("process %d: there is none", (int)l->pid);
+	else if (ret == -EACCES || ret == -EPERM)
+		complain("process %d: its mappings may not be read; run as its user or as root",
+			 (int)l->pid);
+	else
+		complain("process %d: %s", (int)l->pid, strerror(-ret));
+	return ret == -EACCES || ret == -EPERM ? NOT_HERE : FAILED;
+}
+
+static bool parse_pid(const char *s, pid_t *pid)
+{
+	char *end;
+	long v;
+
+	errno = 0;
+	v = strtol(s, &end, 10);
+	*pid = (pid_t)v;
+	return !errno && end != s && !*end && v > 0 && v == *pid;
+}
+
+static int check(const struct lookup *l, const struct symres_opts *opts,
+		 int argc, char **argv)
+{
+	uint64_t addr;
+
+	if ((l->file != NULL) + (l->pid != 0) + l->kernel + l->batch != 1)
+		return refuse("%s", "say one of -e FILE, -p PID, -k and --batch");
+	if (l->format.offset && !l->batch)
+		return refuse("%s", "--offset-in-symbol needs --batch");
+	if (l->batch && optind < argc)
+		return refuse("'%s': --batch reads standard input", argv[optind]);
+	if (l->batch && l->format.address)
+		return refuse("%s", "-a is not for --batch");
+	if (opts->root && !l->file && !l->batch)
+		return refuse("%s", "--root needs -e FILE or --batch");
+	if (l->offsets && (!l->file || l->names))
+		return refuse("%s", "-o needs -e FILE and addresses");
+	if (l->names && !l->file)
+		return refuse("%s", "-n needs -e FILE");
+	if (l->kallsyms && !l->kernel)
+		return refuse("%s", "--kallsyms needs -k");
+	for (int i = optind; i < argc && !l->names; i++)
+		if (!parse_address(argv[i], &addr))
+			return refuse("'%s' is not a hexadecimal address",
+				      argv[i]);
+	return DONE;
+}
+
+static void run(struct lookup *l, const char *name, int argc, char **argv)
+{
+	if (l->names) {
+		find_name(l, name);
+		for (int i = optind; i < argc; i++)
+			find_name(l, argv[i]);
+	} else if (l->batch) {
+		failed(l, lookup_batch(l->s, &l->format));
+	} else if (optind == argc) {
+		lookup_lines(l);
+	} else {
+		for (int i = optind; i < argc; i++)
+			lookup_one(l, argv[i]);
+	}
+}
+
+int cmd_lookup(int argc, char **argv)
+{
+	enum { OPT_KALLSYMS = OPT_OWN, OPT_BATCH, OPT_OFFSET };
+	static const struct option options[] = {
+		{ "offsets", no_argument, NULL, 'o' },
+		{ "name", required_argument, NULL, 'n' },
+		{ "addresses", no_argument, NULL, 'a' },
+		{ "functions", no_argument, NULL, 'f' },
+		{ "inlines", no_argument, NULL, 'i' },
+		{ "kallsyms", required_argument, NULL, OPT_KALLSYMS },
+		{ "batch", no_argument, NULL, OPT_BATCH },
+		{ "offset-in-symbol", no_argument, NULL, OPT_OFFSET },
+		{ "json", no_argument, NULL, OPT_JSON },
+		SESSION_OPTIONS,
+		{ NULL, 0, NULL, 0 },
+	};
+	struct symres_opts opts = { .size = sizeof(opts) };
+	struct lookup l = { 0 };
+	const char *name = NULL;
+	int c, ret;
+
+	while ((c = getopt_long(argc, argv, "ae:fhikn:op:vCV", options,
+				NULL)) != -1)
+		switch (c) {
+		case 'e':
+			l.file = optarg;
+			break;
+		case 'o':
+			l.offsets = true;
+			break;
+		case 'n':
+			if (name)
+				return refuse("%s", "-n once; more names may follow");
+			name = optarg;
+			l.names = true;
+			break;
+		case 'a':
+			l.format.address = true;
+			break;
+		case 'p':
+			if (!parse_pid(optarg, &l.pid))
+				return refuse("'%s' is not a process number",
+					      optarg);
+			break;
+		case 'k':
+			l.kernel = true;
+			break;
+		case OPT_KALLSYMS:
+			l.kallsyms = optarg;
+			break;
+		case OPT_BATCH:
+			l.batch = true;
+			break;
+		case OPT_OFFSET:
+			l.format.offset = true;
+			break;
+		case OPT_JSON:
+			l.format.json = true;
+			break;
+		case 'v':
+			l.verbose = true;
+			break;
+		case 'f':
+		case 'i':
+			break;
+		default:
+			switch (session_option(c, &opts)) {
+			case ANSWERED:
+				return DONE;
+			case WRONG:
+				return USAGE;
+			default:
+				break;
+			}
+		}
+	ret = check(&l, &opts, argc, argv);
+	if (ret)
+		return ret;
+	l.format.offset |= !l.batch;
+	opts.kallsyms = l.kallsyms;
+	l.status = open_lookup(&l, &opts);
+	if (!l.status)
+		run(&l, name, argc, argv);
+	symres_maps_close(l.maps);
+	symres_close(l.s);
+	return l.status;
+}
