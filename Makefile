@@ -54,7 +54,7 @@ check-all: check-needs
 # The test fails where the file is out of date, which is what this is for
 support-matrix: check-needs
 	$(MAKE) -C selftests all
-	-selftests/run_tests -a kmod/check.sh
+	-selftests/run_tests -a kmod/matrix.sh
 	selftests/support-matrix
 
 check-needs:
