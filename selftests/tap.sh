@@ -92,7 +92,7 @@ exec "$@"
 TEST
 cat > "$tmp/selftests/kernel" <<'TEST'
 #!/bin/sh
-echo "1..1"; echo "ok 1"; echo "$KERNEL: $TEST_DIVISOR" >>"${0%/*}/seen"
+echo "1..1"; echo "ok 1"; echo "$KERNEL: $TEST_DIVISOR$LOCKHELD_HOOK" >>"${0%/*}/seen"
 TEST
 chmod +x "$tmp/selftests/vm/"* "$tmp/selftests/kernel"
 
@@ -119,6 +119,8 @@ on_kernels "one kernel of those that are not usual" 0 "1 passed, 0 failed, 0 ski
 	"three: 8" "$each" -w three
 on_kernels "kernels by name are of their sets, too" 0 "1 passed, 0 failed, 0 skipped" \
 	"two: 4" "kernel two,three 9"
+on_kernels "other hooks on one kernel" 0 "3 passed, 0 failed, 0 skipped" \
+	"one: 1|two: 4|two: 4kprobe" "kernel kernels,two:kprobe 9"
 on_kernels "here, as soon as a kernel is there" 0 "1 passed, 0 failed, 1 skipped" "" \
 	"good host+one 9"
 on_kernels "a kernel that is none" 1 \
