@@ -166,18 +166,18 @@ int lhnl_filter_add(struct lhnl *nl, const struct lockheld_insn *insns,
 	status = nlsock_request(nl, msg, parse_id, id);
 	if (!status || !nlsock_extack(nl) || lhnl_errno(nl) == EPERM)
 		return status;
-	if (lhnl_errno(nl) == EINVAL && lhnl_insn(nl) >= 0)
+	if (lhnl_errno(nl) == EINVAL && lhnl_insn(nl, n) >= 0)
 		status = CTL_USAGE;
 	/* What it says is about something in the filter. */
 	return nlsock_error(nl, status, lhnl_errno(nl), "%.200s: %s", text, nlsock_extack(nl));
 }
 
-int lhnl_insn(const struct lhnl *nl)
+int lhnl_insn(const struct lhnl *nl, unsigned int n)
 {
 	size_t offset = nlsock_offset(nl);
+	size_t insn = (offset - PROGRAM_AT) / sizeof(struct lockheld_insn);
 
-	return offset < PROGRAM_AT ? -1 :
-	       (int)((offset - PROGRAM_AT) / sizeof(struct lockheld_insn));
+	return offset < PROGRAM_AT || insn >= n ? -1 : (int)insn;
 }
 
 const char *lhnl_reason(const struct lhnl *nl)

@@ -65,9 +65,9 @@ void lhnl_caps_free(struct lhnl_cap *caps, size_t n);
 /* @flags: LOCKHELD_FILTER_*. The filter goes when @nl does, unless persistent. */
 int lhnl_filter_add(struct lhnl *nl, const struct lockheld_insn *insns,
 		    unsigned int n, const char *text, __u32 flags, __u32 *id);
-/* After a refusal by lhnl_filter_add(): the instruction at fault or -1, and the
- * module's own words or NULL. */
-int lhnl_insn(const struct lhnl *nl);
+/* After a refusal by lhnl_filter_add(): which of the @n instructions is at fault
+ * or -1, and the module's own words or NULL. */
+int lhnl_insn(const struct lhnl *nl, unsigned int n);
 const char *lhnl_reason(const struct lhnl *nl);
 
 int lhnl_filter_attach(struct lhnl *nl, __u32 id, int fd);
