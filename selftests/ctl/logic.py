@@ -13,8 +13,11 @@ import subprocess
 import sys
 
 FIELDS = {"pfn": 64, "order": 32, "gfp_flags": 64}
-TERMS = ["pid", "tid", "cpu", "uid", "depth"]
-LOCKS = ["mutex", "rwsem:R", "rwlock:W", "mmap_lock"]
+TERMS = ["pid", "tid", "cpu", "uid", "depth", "weight2", "data_pgsz"]
+LOCKS = ["mutex", "rwsem:R", "rwlock:W", "mmap_lock", "srcu:R", "rcu",
+         "percpu-rwsem:W", "&vm_area_struct"]
+UNITS = {"": 1, "ns": 1, "us": 1000, "ms": 1000000, "s": 1000000000}
+MEM_OPS = {"load": 2, "store": 4, "exec": 16}
 COMMS = ["bash", "cc1"]
 COMPARE = {
     "==": lambda a, b: a == b, "!=": lambda a, b: a != b,
@@ -30,7 +33,19 @@ def leaf(rnd, field):
     if field:
         name = rnd.choice(list(FIELDS))
     else:
-        kind = rnd.randrange(3)
+        kind = rnd.randrange(5)
+        if kind == 3:
+            lock, unit = rnd.choice(LOCKS), rnd.choice(list(UNITS))
+            ns = value * UNITS[unit]
+            return (f"held_ns({lock}) {op} {value}{unit}",
+                    lambda s: COMPARE[op](s[f"held_ns({lock})"], ns))
+        if kind == 4:
+            word = rnd.choice(list(MEM_OPS))
+            if rnd.random() < 0.5:
+                return (f"mem_op & {word}",
+                        lambda s: s["mem_op"] & MEM_OPS[word] != 0)
+            return (f"{word} {op} mem_op",
+                    lambda s: COMPARE[op](MEM_OPS[word], s["mem_op"]))
         if kind == 0:
             lock = rnd.choice(LOCKS)
             text, truth = f"lock_held({lock})", lambda s: s[lock]
@@ -94,6 +109,8 @@ def run_program(words, sample):
             stack.append(int(not stack.pop()))
         elif word.startswith("lock("):
             stack.append(int(sample[word[5:-1]]))
+        elif word.startswith("held_ns("):
+            stack.append(sample[word])
         elif word.startswith("comm("):
             stack.append(int(sample["comm"] == word[5:-1]))
         elif word.isdigit():
@@ -127,6 +144,10 @@ def samples(rnd):
     for _ in range(40):
         s = {name: rnd.randrange(8) for name in [*FIELDS, *TERMS]}
         s.update({lock: rnd.random() < 0.5 for lock in LOCKS})
+        for lock in LOCKS:
+            unit = UNITS[rnd.choice(list(UNITS))]
+            s[f"held_ns({lock})"] = rnd.randrange(5) * unit
+        s["mem_op"] = rnd.choice([0, 1, 2, 4, 6, 16])
         s["comm"] = rnd.choice(COMMS + ["other"])
         yield s
 

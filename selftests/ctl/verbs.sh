@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The verbs with the module: run as root where lockheld.ko can be loaded, such
-# as in selftests/vm/run. LOCKHELD_KO and LOCKHELD_CTL say where the two are.
+# as in selftests/vm/run. LOCKHELD_KO, HOLDMOD_KO and LOCKHELD_CTL say where the
+# two modules and the program are.
 # Needs: perf python3.
 
 # shellcheck disable=SC2016,SC2317 # text for inner shells, and functions that wait_until() calls
 set -u
 here=$(dirname "$(realpath "$0")")
 ko=${LOCKHELD_KO:-$here/../../kmod/lockheld.ko}
+holdmod=${HOLDMOD_KO:-$here/../holdmod/holdmod.ko}
 ctl=${LOCKHELD_CTL:-$here/../../lockheld-ctl/lockheld-ctl}
 tmp=$(mktemp -d)
 started=()
@@ -207,6 +209,61 @@ equal "perf's file holds matching samples only" \
 kill "$spinner"
 wait_until gone
 equal "the filter is gone with perf" "$(nr_filters)" 0
+
+# ---- slab caches ----
+
+# A cache with several names, and of them one that is not its own
+name=$(cd /sys/kernel/slab && for name in [!:]*; do
+		[ ! -L "$name" ] || echo "$(readlink "$name") $name"
+	done | awk -v own="$(awk '{ print $1 }' /proc/slabinfo)" '
+	BEGIN { n = split(own, names); for (i in names) is_own[names[i]] = 1 }
+	{ names_of[$1]++ }
+	!($2 in is_own) { other[$1] = $2 }
+	END { for (id in other) if (names_of[id] > 1) { print other[id]; exit } }')
+if [ -n "$name" ]; then
+	id=$(readlink "/sys/kernel/slab/$name")
+	own=$(find /sys/kernel/slab -lname "$id" -printf '%f\n' |
+		grep -xFf <(awk '{ print $1 }' /proc/slabinfo))
+	hold s bash -c '"$ctl" add-filter "lock_held(&\"$0\")" --fd $EVENTS' \
+		"$name" > "$tmp/out" 2> "$tmp/err"
+	equal "a name of a merged cache is accepted" $? 0
+	equal "the others and the cache's own name are told" "$(grep -c \
+		"^lockheld-ctl: the slab cache of $name is that of .*(the kernel calls it $own)" \
+		"$tmp/err")" 1
+	wait_until gone
+else
+	echo "ok $((++nr)) - merged slab caches # SKIP none here"
+fi
+hold s bash -c '"$ctl" add-filter "lock_held(&dentry)" --fd $EVENTS' \
+	> "$tmp/out" 2>&1
+equal "locks in the objects of a cache" $? 0
+wait_until gone
+expect 64 "no such slab cache: did you mean 'dentry'" \
+	add-filter 'lock_held(&dentri)' --fd 1
+
+# ---- a lock that goes with its module ----
+
+if insmod "$holdmod" 2> "$tmp/why"; then
+	export tmp
+	"$ctl" record -a -e cpu-clock -F 100 -o "$tmp/gone.data" \
+		--filter 'lock_held(holdmod_mutex)' -- bash -c '
+		sleep 1; "$ctl" list --json > "$tmp/before"; rmmod holdmod
+		sleep 1; "$ctl" list --json > "$tmp/after"
+		"$ctl" list > "$tmp/list"' 2> "$tmp/err"
+	equal "a recording outlives the module of its lock" $? 0
+	equal "list does not say it is gone before" \
+		"$(grep -c '"gone": false' "$tmp/before")" 1
+	equal "list says so afterwards" \
+		"$(grep -c '"gone": true' "$tmp/after")" 1
+	equal "list says so in words" \
+		"$(grep -c 'passes nothing: its lock' "$tmp/list")" 1
+	equal "record says so at once" "$(grep -c \
+		"passes nothing from now on: module 'holdmod'" "$tmp/err")" 1
+	equal "record says so at the end" "$(tail -n 2 "$tmp/err" |
+		grep -c 'passed nothing from some moment on')" 1
+else
+	result "$(cat "$tmp/why")" "holdmod can be loaded"
+fi
 
 # ---- what cannot be ----
 
