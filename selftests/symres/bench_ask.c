@@ -37,10 +37,11 @@ first_pass(struct symres *s, const struct lookup *v, size_t n)
 	return pass(s, v, n);
 }
 
+/* Returns how many were not named, so it is another function. */
 static __attribute__((noinline)) size_t
 second_pass(struct symres *s, const struct lookup *v, size_t n)
 {
-	return pass(s, v, n);
+	return n - pass(s, v, n);
 }
 
 int main(int argc, char **argv)
@@ -71,7 +72,7 @@ int main(int argc, char **argv)
 			return 1;
 	}
 	named = first_pass(s, v, n);
-	if (second_pass(s, v, n) != named)
+	if (second_pass(s, v, n) != n - named)
 		return 1;
 	printf("%zu %zu\n", n, named);
 	free(v);

@@ -9,7 +9,7 @@ export LC_ALL=C
 here=$(cd "$(dirname "$0")" && pwd)
 src=$here/../../symres
 # shellcheck disable=SC2034 # for sanitized.sh
-fuzz_seconds=${FUZZ_SECONDS:-5}
+fuzz_seconds=${FUZZ_SECONDS:-3}
 tmp=$(mktemp -d)
 export XDG_CACHE_HOME=$tmp/cache
 chmod 755 "$tmp"	# some tests are run as nobody
@@ -137,7 +137,7 @@ symres=$tmp/symres-src/build/symres
 }
 mkdir "$tmp/fx"
 cd "$tmp/fx" || exit 1
-for part in symbols debugfiles mappings jit kernel command batch policies formats cache kept library package sanitized; do
+for part in symbols debugfiles mappings jit kernel command batch policies formats cache kept oracle library package sanitized; do
 	echo "# $part"
 	# shellcheck source=/dev/null
 	. "$here/$part.sh"

@@ -100,20 +100,41 @@ must "builds with the thread sanitizer" clang -std=gnu11 -D_GNU_SOURCE -O1 -g -f
 must "handles in threads of their own" ./threads nest.so "$libc" ksyms2
 
 # Fuzzing, each target for some seconds from a small corpus.
-for target in elf kallsyms; do
+mkdir fuzz_obj
+compile_for_fuzzers() {
+	local f
+	for f in "${lib_src[@]}"; do
+		clang -std=gnu11 -D_GNU_SOURCE -O1 -g \
+			-fsanitize=fuzzer-no-link,address,undefined \
+			-fno-sanitize-recover=all -I"$src/include" \
+			-c -o "fuzz_obj/${f##*/}.o" "$f" || return
+	done
+}
+must "builds for the fuzzers" compile_for_fuzzers
+mkdir corpus_{elf,kallsyms,index,debuglink,minidebug,jit}
+cp nest.so sizeless.so gap.so p_ibt p_lld ver_s.so cor_*.so ./*-linux-gnu.so \
+	th.so a64.so app.debug link/app vdso.so mini.so p_irel hash_both hash_sysv \
+	dyn_badstr ppc1 opd16 sun_good.so sun_unsorted.so sel.so corpus_elf/
+cp ksyms ksyms2 hidden corpus_kallsyms/
+for f in mini.so nest.so p_ibt; do
+	"$symres" index --cache "fuzz_store/$f" $f
+	cp "fuzz_store/$f/"* "corpus_index/$f"
+done
+{ printf 'app.debug\0\0\0' && head -c 20 /dev/zero && cat app.debug; } > corpus_debuglink/app
+cp mini_names mini_full.so corpus_minidebug/
+cp elsewhere.map corpus_jit/
+for target in elf kallsyms index debuglink minidebug jit; do
 	# shellcheck disable=SC2086
 	must "builds the $target fuzzer" clang -std=gnu11 -D_GNU_SOURCE -O1 -g \
 		-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
 		-I"$src/include" -I"$src" -o fuzz_$target "$here/fuzz_$target.c" \
-		"${lib_src[@]}" $libs
-	mkdir corpus_$target
-done
-cp nest.so sizeless.so gap.so p_ibt p_lld ver_s.so cor_*.so ./*-linux-gnu.so \
-	th.so a64.so app.debug link/app vdso.so mini.so p_irel corpus_elf/
-cp ksyms ksyms2 hidden corpus_kallsyms/
-for target in elf kallsyms; do
+		fuzz_obj/*.o $libs
+	case $target in
+	debuglink) export FUZZ_ELF=$PWD/link/app ;;
+	*) export FUZZ_ELF=$PWD/mini.so ;;
+	esac
 	if ./fuzz_$target -max_total_time="$fuzz_seconds" -max_len=65536 \
-		-timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+		-timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
 		corpus_$target > fuzz.log 2>&1; then
 		result 0 "fuzzing $target"
 		grep number_of_executed fuzz.log | sed 's/^/# /'
@@ -121,4 +142,4 @@ for target in elf kallsyms; do
 		result 1 "fuzzing $target" "$(tail -n 30 fuzz.log)"
 	fi
 done
-unset ASAN_OPTIONS UBSAN_OPTIONS
+unset ASAN_OPTIONS UBSAN_OPTIONS FUZZ_ELF

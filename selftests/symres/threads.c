@@ -8,10 +8,18 @@
 
 static char **files;
 
+static int count(const struct symres_sym *sym, void *arg)
+{
+	(void)arg;
+	return sym->name ? 0 : -1;
+}
+
 static void *work(void *arg)
 {
+	/* All of them make and find the same kept indexes. */
 	struct symres_opts opts = {
 		.size = sizeof(opts), .kallsyms = files[3],
+		.cache_dir = "threads_store", .demangle = 1,
 	};
 	struct symres_sym sym = { .size = sizeof(sym) };
 	struct symres *s;
@@ -25,6 +33,21 @@ static void *work(void *arg)
 		named += symres_lookup_file(s, files[2], addr, &sym) > 0;
 		named += symres_lookup_kernel(s, 0xffffffff81000000 + addr,
 					      &sym) > 0;
+	}
+	for (int i = 1; i < 3; i++) {
+		const struct symres_answer *is;
+		struct symres_place *place;
+		uint64_t addr = 0;
+
+		if (symres_place(s, files[i], &place))
+			return NULL;
+		for (uint64_t a = 0x1000; a < 0x40000; a += 0x15)
+			if (symres_ask(s, place, a) != 1)
+				while ((is = symres_answer(s, &addr)))
+					named += is->name != NULL;
+		while ((is = symres_answer(s, &addr)))
+			named += is->name != NULL;
+		named += symres_find_file(s, files[i], "malloc", count, NULL);
 	}
 	symres_close(s);
 	return (void *)named;
