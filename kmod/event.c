@@ -139,14 +139,10 @@ static struct attachment *find_attachment(struct perf_event *event)
 static void overflow(struct perf_event *event, struct perf_sample_data *data,
 		     struct pt_regs *regs)
 {
-	struct lh_sample sample = {
-		.event = event,
-		.data = data,
-		.regs = regs,
-		.root = event->parent ?: event,
-	};
-	struct attachment *attachment = find_attachment(sample.root);
+	struct perf_event *root = event->parent ?: event;
+	struct attachment *attachment = find_attachment(root);
 	struct lh_filter *filter;
+	struct lh_sample sample;
 	bool passed;
 
 	if (!attachment) {
@@ -154,8 +150,18 @@ static void overflow(struct perf_event *event, struct perf_sample_data *data,
 		return;
 	}
 	filter = attachment->filter;
+	/* One by one: owned[] is large, and needs nothing. */
+	sample.event = event;
+	sample.data = data;
+	sample.regs = regs;
+	sample.root = root;
 	sample.context = sampled_context(attachment);
 	sample.perf_rcu_depth = lh_perf_rcu_depth(event);
+	sample.held_ns = 0;
+	sample.uncertain = false;
+	sample.nr_owned = 0;
+	bitmap_zero(sample.cpu_matched, LH_STACK_DEPTH);
+	bitmap_zero(sample.task_matched, LH_STACK_DEPTH);
 
 	passed = !(READ_ONCE(filter->flags) & LOCKHELD_FILTER_GONE) &&
 		 lh_filter_run(filter->insns, filter->nr_insns, &sample);

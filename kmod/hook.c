@@ -27,7 +27,8 @@ static struct lh_hook_set *sets[LH_NR_GROUPS][LH_DOWNGRADE + 1];
 static unsigned int users[LH_NR_GROUPS];
 static char reasons[LH_NR_GROUPS][96];
 unsigned long lh_only[LH_NR_GROUPS];
-DEFINE_STATIC_KEY_FALSE(lh_only_key);
+DEFINE_STATIC_KEY_FALSE(lh_widened);
+static u32 widened;		/* groups for which it is on */
 static u64 missed_before;	/* by hooks that are gone */
 
 /* See find_interiors(). */
@@ -285,28 +286,30 @@ void lh_wants_add(struct lh_wants *wants, u32 groups, unsigned long lock)
 	wants->groups |= groups;
 }
 
-static void set_only(unsigned int group, unsigned long lock)
-{
-	bool had = lh_only[group];
-
-	WRITE_ONCE(lh_only[group], lock);
-	if (lock && !had)
-		static_branch_inc(&lh_only_key);
-	else if (!lock && had)
-		static_branch_dec(&lh_only_key);
-}
-
 /*
  * With more users a group may have to see more locks. It goes on seeing them
  * until its hooks go: whatever is in a stack must be seen leaving.
  */
 static void user_add(unsigned int group, unsigned long lock)
 {
-	if (!users[group])
-		set_only(group, lock);
-	else if (lh_only[group] != lock)
-		set_only(group, 0);
+	if (!users[group]) {
+		WRITE_ONCE(lh_only[group], lock);
+	} else if (lh_only[group] && lh_only[group] != lock) {
+		WRITE_ONCE(lh_only[group], 0);
+		static_branch_inc(&lh_widened);
+		widened |= BIT(group);
+	}
 	WRITE_ONCE(users[group], users[group] + 1);
+}
+
+/* The hooks of the group are gone. */
+static void group_gone(unsigned int group)
+{
+	WRITE_ONCE(lh_group_gen[group], lh_group_gen[group] + 1);
+	WRITE_ONCE(lh_only[group], 0);
+	if (widened & BIT(group))
+		static_branch_dec(&lh_widened);
+	widened &= ~BIT(group);
 }
 
 bool lh_group_hooked(unsigned int group)
@@ -384,7 +387,7 @@ static int install_set(const struct lh_func *func)
 		    lh_funcs[i].mode == func->mode)
 			ips[nr++] = lh_extents[i].start;
 	}
-	set = lh_ftrace_install(func, ips, nr);
+	set = lh_ftrace_install(func, lh_only[group], ips, nr);
 	if (IS_ERR(set))
 		return PTR_ERR(set);
 	sets[group][func->verb] = set;
@@ -475,10 +478,8 @@ void lh_hooks_put(const struct lh_wants *wants)
 	remove_unwanted(active(), true);
 	remove_unwanted(active(), false);
 	for (group = 0; group < LH_NR_GROUPS; group++) {
-		if (!(gone & BIT(group)))
-			continue;
-		WRITE_ONCE(lh_group_gen[group], lh_group_gen[group] + 1);
-		set_only(group, 0);
+		if (gone & BIT(group))
+			group_gone(group);
 	}
 	if (active())
 		lh_records_forget(gone);

@@ -15,6 +15,7 @@
  * struct lh_hook - a hooked function
  * @func: index in lh_funcs[]
  * @site: what its entries have
+ * @only: the lock that is wanted, or 0 for all; in lh_only
  * @by_return: @rp is in use, not @kp
  * @kp: probe of the entry
  * @rp: probe of entry and return
@@ -22,6 +23,7 @@
 struct lh_hook {
 	unsigned int func;
 	union lh_site site;
+	const unsigned long *only;
 	bool by_return;
 	union {
 		struct kprobe kp;
@@ -38,30 +40,39 @@ static unsigned long lock_arg(const struct lh_hook *hook, struct pt_regs *regs)
 	return regs_get_kernel_argument(regs, func->arg);
 }
 
-static bool unwanted(const struct lh_hook *hook, unsigned long lock)
+static __always_inline bool unwanted(const struct lh_hook *hook,
+				     unsigned long lock)
 {
-	return lh_unwanted(lh_group(hook->site.family, hook->site.mode), lock);
+	unsigned long only = READ_ONCE(*hook->only);
+
+	return only && only != lock;
 }
 
-static int entered_acquire(struct kprobe *kp, struct pt_regs *regs)
-{
-	struct lh_hook *hook = container_of(kp, struct lh_hook, kp);
-	unsigned long lock = lock_arg(hook, regs);
-
-	if (!unwanted(hook, lock))
-		lh_acquired(hook->site, lock, lh_regs_caller(regs));
-	return 0;
+/* Where nothing is between an entry and the stack, as in hook_ftrace.c. */
+#define HANDLERS(name, kind)						\
+static int acquired_##name(struct kprobe *kp, struct pt_regs *regs)	\
+{									\
+	struct lh_hook *hook = container_of(kp, struct lh_hook, kp);	\
+	unsigned long lock = regs_get_kernel_argument(regs, 0);		\
+									\
+	if (!unwanted(hook, lock))					\
+		lh_push(kind, hook->site, lock, lh_regs_caller(regs));	\
+	return 0;							\
+}									\
+									\
+static int released_##name(struct kprobe *kp, struct pt_regs *regs)	\
+{									\
+	struct lh_hook *hook = container_of(kp, struct lh_hook, kp);	\
+	unsigned long lock = regs_get_kernel_argument(regs, 0);		\
+									\
+	if (!unwanted(hook, lock))					\
+		lh_pop(kind, hook->site, lock);				\
+	return 0;							\
 }
 
-static int entered_release(struct kprobe *kp, struct pt_regs *regs)
-{
-	struct lh_hook *hook = container_of(kp, struct lh_hook, kp);
-	unsigned long lock = lock_arg(hook, regs);
-
-	if (!unwanted(hook, lock))
-		lh_released(hook->site.family, lock);
-	return 0;
-}
+HANDLERS(spinning, LH_SPINS)
+HANDLERS(sleeping, LH_SLEEPS)
+HANDLERS(named, LH_NAMED)
 
 static int entered_downgrade(struct kprobe *kp, struct pt_regs *regs)
 {
@@ -163,18 +174,37 @@ int lh_kprobe_find(unsigned long addr[], int err[])
 	return 0;
 }
 
+static kprobe_pre_handler_t handler_of(const struct lh_func *func)
+{
+	static const kprobe_pre_handler_t acquires[] = {
+		[LH_SPINS] = acquired_spinning,
+		[LH_SLEEPS] = acquired_sleeping,
+		[LH_NAMED] = acquired_named,
+	};
+	static const kprobe_pre_handler_t releases[] = {
+		[LH_SPINS] = released_spinning,
+		[LH_SLEEPS] = released_sleeping,
+		[LH_NAMED] = released_named,
+	};
+	enum lh_kind kind = lh_kind(func->family, func->mode);
+
+	switch (func->verb) {
+	case LH_ACQUIRE:
+		return acquires[kind];
+	case LH_RELEASE:
+		return releases[kind];
+	default:
+		return entered_downgrade;
+	}
+}
+
 static int install(struct lh_hook *hook)
 {
-	static const kprobe_pre_handler_t handlers[] = {
-		[LH_ACQUIRE] = entered_acquire,
-		[LH_RELEASE] = entered_release,
-		[LH_DOWNGRADE] = entered_downgrade,
-	};
 	const struct lh_func *func = &lh_funcs[hook->func];
 
 	if (!hook->by_return) {
 		hook->kp.symbol_name = func->name;
-		hook->kp.pre_handler = handlers[func->verb];
+		hook->kp.pre_handler = handler_of(func);
 		return register_kprobe(&hook->kp);
 	}
 	hook->rp.kp.symbol_name = func->name;
@@ -209,6 +239,8 @@ struct lh_hook *lh_kprobe_install(unsigned int func, bool by_return)
 	hook->site = lh_site_of(&lh_funcs[func],
 				by_return || lh_funcs[func].verb == LH_DOWNGRADE ?
 				LH_OWNED : LH_ENTERED);
+	hook->only = &lh_only[lh_group(lh_funcs[func].family,
+				       lh_funcs[func].mode)];
 	hook->by_return = by_return;
 	err = install(hook);
 	if (err) {

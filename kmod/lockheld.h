@@ -90,8 +90,20 @@ u32 lh_groups_of(u8 family, u8 mode);
 
 bool lh_has_readers(u8 family);
 
-/* Can a task sleep while it holds such a lock? */
-bool lh_sleeps(u8 family);
+/**
+ * enum lh_kind - what handlers need to know of a group
+ * @LH_SPINS: its locks cannot be held while a task sleeps, and only the context
+ *	that took one releases it
+ * @LH_SLEEPS: they can, and an interrupt or another task may release one
+ * @LH_NAMED: they can, and name their owner, which alone releases them
+ */
+enum lh_kind {
+	LH_SPINS,
+	LH_SLEEPS,
+	LH_NAMED,
+};
+
+enum lh_kind lh_kind(u8 family, u8 mode);
 
 /* Does the task itself count how deep it is in such a lock? */
 bool lh_counted(u8 family, u8 mode);
@@ -154,20 +166,19 @@ int lh_hooks_get(const struct lh_wants *wants);
 void lh_hooks_put(const struct lh_wants *wants);
 
 /*
- * The one lock that is wanted of a group; 0 for all. As long as all groups
- * have 0 the key is off.
+ * The one lock that is wanted of a group, or 0 for all; kept for as long as it
+ * has hooks, but that it may become 0.
  */
 extern unsigned long lh_only[LH_NR_GROUPS];
-DECLARE_STATIC_KEY_FALSE(lh_only_key);
 
-/* Does nobody want to know about @lock? For handlers, before all else. */
-static __always_inline bool lh_unwanted(unsigned int group, unsigned long lock)
+/* On when hooks for one lock have to see all. */
+DECLARE_STATIC_KEY_FALSE(lh_widened);
+
+/* Does nobody want to know about @lock? */
+static inline bool lh_unwanted(unsigned int group, unsigned long lock)
 {
-	unsigned long only;
+	unsigned long only = READ_ONCE(lh_only[group]);
 
-	if (!static_branch_unlikely(&lh_only_key))
-		return false;
-	only = READ_ONCE(lh_only[group]);
 	return only && only != lock;
 }
 
@@ -204,9 +215,9 @@ const char *lh_ftrace_reason(void);
 
 /*
  * Hooks the entries at @ips, @nr of them, of functions that do the same as
- * @func does. Nothing but the start of each is given.
+ * @func does. @only: for the one lock in lh_only.
  */
-struct lh_hook_set *lh_ftrace_install(const struct lh_func *func,
+struct lh_hook_set *lh_ftrace_install(const struct lh_func *func, bool only,
 				      unsigned long ips[], unsigned int nr);
 
 /* When it is back no handler runs any more, and @set is freed. Takes long. */
@@ -292,25 +303,40 @@ static inline u8 lh_context(void)
 
 /*
  * lh_acquired() for nearly all acquisitions, with nothing in it that is not
- * needed: of a lock that was not taken by a function that calls another.
+ * needed: of a lock that was not taken by a function that calls another. @kind
+ * is a constant.
  */
-static __always_inline void lh_push(union lh_site site, bool sleeps,
+static __always_inline void lh_push(enum lh_kind kind, union lh_site site,
 				    unsigned long lock, unsigned long ip)
 {
-	struct lh_stack *stack = sleeps ? this_cpu_read(lh_cpus.task) :
-					  this_cpu_read(lh_cpus.cpu);
+	struct lh_stack *stack = kind == LH_SPINS ? this_cpu_read(lh_cpus.cpu) :
+						    this_cpu_read(lh_cpus.task);
 	const struct lh_entry new = {
 		.lock = lock,
 		.ip = ip,
 		.count = lh_preempt_count(),
 		/* The function is about to read it: it is there. */
-		.seen = READ_ONCE(*(u32 *)lock),
+		.seen = kind == LH_NAMED ? 0 : READ_ONCE(*(u32 *)lock),
 		.site = site,
 	};
 
 	if (static_branch_unlikely(&lh_times) ||
 	    unlikely(!lh_stack_push_quick(stack, &new)))
 		lh_acquired(site, lock, ip);
+}
+
+/* lh_released() for nearly all releases. @kind is a constant. */
+static __always_inline void lh_pop(enum lh_kind kind, union lh_site site,
+				   unsigned long lock)
+{
+	struct lh_stack *stack = kind == LH_SPINS ? this_cpu_read(lh_cpus.cpu) :
+						    this_cpu_read(lh_cpus.task);
+
+	/* An interrupt may release what the task below it has taken. */
+	if (unlikely((kind == LH_SLEEPS &&
+		      (lh_preempt_count() & LH_INTERRUPTS)) ||
+		     !lh_stack_pop_top(stack, lock)))
+		lh_released(site.family, lock);
 }
 
 /* ---- owner.c: what a lock itself says ---- */

@@ -52,8 +52,9 @@ const struct lh_func lh_funcs[] = {
 	FUNC(mutex_lock_interruptible_nested,	MUTEX, WRITE, ACQUIRE, ZERO),
 	FUNC(mutex_lock_killable,		MUTEX, WRITE, ACQUIRE, ZERO),
 	FUNC(mutex_lock_killable_nested,	MUTEX, WRITE, ACQUIRE, ZERO),
-	FUNC(mutex_lock_io,			MUTEX, WRITE, ACQUIRE),
-	FUNC(mutex_lock_io_nested,		MUTEX, WRITE, ACQUIRE),
+	/* May or may not call mutex_lock(), as the compiler likes. */
+	FUNC(mutex_lock_io,			MUTEX, WRITE, ACQUIRE, RETURN),
+	FUNC(mutex_lock_io_nested,		MUTEX, WRITE, ACQUIRE, RETURN),
 	FUNC(mutex_trylock,			MUTEX, WRITE, ACQUIRE, NONZERO),
 	FUNC(atomic_dec_and_mutex_lock,		MUTEX, WRITE, ACQUIRE, NONZERO,
 	     ARG1),
@@ -266,17 +267,12 @@ u32 lh_groups_of(u8 family, u8 mode)
 	return mask;
 }
 
-bool lh_sleeps(u8 family)
+enum lh_kind lh_kind(u8 family, u8 mode)
 {
-	switch (family) {
-	case LOCKHELD_FAMILY_RAW_SPINLOCK:
-		return false;
-	case LOCKHELD_FAMILY_SPINLOCK:
-	case LOCKHELD_FAMILY_RWLOCK:
-		return IS_ENABLED(CONFIG_PREEMPT_RT);
-	default:
-		return true;
-	}
+	if (family == LH_FAMILY_SPINS ||
+	    (family == LOCKHELD_FAMILY_RWLOCK && !IS_ENABLED(CONFIG_PREEMPT_RT)))
+		return LH_SPINS;
+	return lh_owner_named(family, mode) ? LH_NAMED : LH_SLEEPS;
 }
 
 bool lh_counted(u8 family, u8 mode)

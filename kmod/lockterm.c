@@ -92,11 +92,15 @@ unsigned int lh_depth(struct lh_sample *sample)
 
 /*
  * A term in the module's copy of a program has in its pad which families it
- * may speak of, as a mask of BIT(family).
+ * may speak of, as a mask of BIT(family), and in the upper half those of them
+ * whose owner word is to be asked.
  */
+#define OWNERS_SHIFT	16
+static_assert(LOCKHELD_FAMILY_MAX < OWNERS_SHIFT);
+
 static u32 families_of(const struct lockheld_insn *insn)
 {
-	return insn->pad;
+	return insn->pad & (BIT(OWNERS_SHIFT) - 1);
 }
 
 /* Can the term be answered by an owner word, as far as @family goes? */
@@ -241,16 +245,16 @@ static void add_owned(struct lh_sample *sample, u8 family, u8 mode,
 static bool match_owner(struct lh_sample *sample,
 			const struct lockheld_insn *insn)
 {
-	unsigned long lock = lock_of(insn);
-	u8 family;
+	unsigned long owners = insn->pad >> OWNERS_SHIFT;
+	unsigned long lock;
+	unsigned int family;
 
-	if (!lock || insn->mode == LOCKHELD_MODE_READ)
+	if (!owners)
 		return false;
-	for (family = 1; family <= LOCKHELD_FAMILY_MAX; family++) {
-		if (!(families_of(insn) & BIT(family)) ||
-		    !is_by_owner(insn, family) ||
-		    lh_owner(family, LOCKHELD_MODE_WRITE, lock) !=
-		    LH_WORD_MINE)
+	lock = lock_of(insn);
+	for_each_set_bit(family, &owners, OWNERS_SHIFT) {
+		if (!lock || lh_owner(family, LOCKHELD_MODE_WRITE, lock) !=
+			     LH_WORD_MINE)
 			continue;
 		add_owned(sample, family, LOCKHELD_MODE_WRITE, lock);
 		return true;
@@ -425,6 +429,11 @@ int lh_lock_resolve(struct lockheld_insn *insn, struct lh_wants *wants,
 		return -EOPNOTSUPP;
 	}
 	insn->pad = families;
+	for (i = 1; i <= LOCKHELD_FAMILY_MAX; i++) {
+		if ((families & BIT(i)) && insn->mode != LOCKHELD_MODE_READ &&
+		    is_by_owner(insn, i))
+			insn->pad |= BIT(OWNERS_SHIFT + i);
+	}
 	/* The other locks that are one are not the same for all tasks. */
 	lh_wants_add(wants, groups_of(insn),
 		     insn->arg == LOCKHELD_SPEC_ADDR ? insn->imm : 0);

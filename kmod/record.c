@@ -200,12 +200,32 @@ static void probe_sched_switch(void *data, bool preempt,
 
 static struct lh_stack *stack_of(u8 family)
 {
-	return lh_sleeps(family) ? this_cpu_read(lh_cpus.task) :
-				   this_cpu_read(lh_cpus.cpu);
+	return lh_kind(family, LOCKHELD_MODE_WRITE) == LH_SPINS ?
+	       this_cpu_read(lh_cpus.cpu) : this_cpu_read(lh_cpus.task);
+}
+
+/* Releases may have been missed: what a lock itself denies is not held. */
+static void repair(struct lh_stack *stack)
+{
+	unsigned int i;
+
+	for (i = 0; i < lh_stack_nr(stack); i++) {
+		struct lh_entry *entry = lh_stack_entry(stack, i);
+		unsigned long lock = READ_ONCE(entry->lock);
+
+		/* The one on top may be on its way to being held. */
+		if (lock > LH_GONE && i + 1 != lh_stack_nr(stack) &&
+		    lh_owner(entry->site.family, entry->site.mode, lock) ==
+		    LH_WORD_NOT) {
+			WRITE_ONCE(entry->lock, LH_GONE);
+			lh_count(repaired);
+		}
+	}
 }
 
 void lh_acquired(union lh_site site, unsigned long lock, unsigned long ip)
 {
+	struct lh_stack *stack = stack_of(site.family);
 	struct lh_entry entry = {
 		.lock = lock,
 		.ip = ip,
@@ -219,7 +239,10 @@ void lh_acquired(union lh_site site, unsigned long lock, unsigned long ip)
 		entry.time = local_clock();
 		entry.site.timed = true;
 	}
-	if (!lh_stack_push_once(stack_of(site.family), &entry))
+	if (lh_stack_push_once(stack, &entry))
+		return;
+	repair(stack);
+	if (!lh_stack_push_once(stack, &entry))
 		lh_count(stack_full);
 }
 
