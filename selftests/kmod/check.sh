@@ -44,7 +44,7 @@ for word in $words; do
 		is=${mechanisms[$word:$mode]:-absent}
 		case $is in owner | hook | task) is=some ;; esac
 		equal "$word:$mode" "$is" "$should"
-		[ $is = none ] || continue
+		[ "$is" = none ] || continue
 		reason=${reasons[$word:$mode]}
 		if grep -q "$(words_of_reason "$word" "$mode")" <<< "$reason"; then
 			ok "$word:$mode has its reason: $reason"
@@ -57,7 +57,7 @@ for word in $words; do
 			refused "held_ns($word:$mode) is refused" 2 \
 				"${reason//[^a-zA-Z0-9_ ,]/.}" \
 				"$LOCKHELD_CTL" record -a -e holdmod:tick -o \
-				"$tmp/no.data" --filter "held_ns($word:$mode) > 1"
+				"$tmp/no.data" --filter "held_ns($word:$mode) > 1" -- true
 		fi
 		cannot "lock_held($word) is refused" "lock_held($word)" "$reason"
 	done
@@ -82,9 +82,11 @@ ops_of()
 	local op kind mode what
 
 	while read -r op kind mode what; do
-		[ "$mode" = "$2" ] && [[ $what =~ $3 ]] &&
-			[[ $op != *_not_* ]] &&
-			[ "$(word_of "$kind")" = "$1" ] || continue
+		if [ "$mode" != "$2" ] || [[ ! $what =~ $3 ]] ||
+		   [[ $op = *_not_* ]] || [ "$(word_of "$kind")" != "$1" ]
+		then
+			continue
+		fi
 		[ "$op" != srcu_read_lock_nmisafe ] || kind=srcu_nmi
 		echo "$op $kind"
 	done < "$hm_dir/ops"

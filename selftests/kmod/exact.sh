@@ -1,70 +1,122 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Every lock function of every family, 10,000 ticks and more with a lock held:
-# the recordings have exactly those that they should have.
+# Every lock function of every family, 10,000 ticks and more with a lock held of
+# the common ones: the recordings have exactly those that they should have.
 
 . "$(dirname "$0")/lib.sh"
 
 # TICKS sets how many ticks are fired with each lock function
-: "${TICKS:=$((1600 / ${TEST_DIVISOR:-1}))}"
+: "${TICKS:=$(fewer 1600)}"
 per_turn=20
 setup
+. "$here/families.sh"
 
-mutex_ops="mutex_lock mutex_lock_nested mutex_lock_io mutex_lock_interruptible
-	   mutex_lock_killable mutex_trylock atomic_dec_and_mutex_lock"
-rwsem_ops="down_read down_read_nested down_read_interruptible
-	   down_read_killable down_read_trylock down_write down_write_nested
-	   down_write_killable down_write_trylock"
-spinlock_ops="spin_lock spin_lock_nested spin_lock_irq spin_lock_irqsave
-	      spin_lock_bh spin_trylock spin_trylock_irq spin_trylock_irqsave
-	      spin_trylock_bh atomic_dec_and_lock atomic_dec_and_lock_irqsave"
-rwlock_ops="read_lock read_lock_irq read_lock_irqsave read_lock_bh read_trylock
-	    write_lock write_lock_nested write_lock_irq write_lock_irqsave
-	    write_lock_bh write_trylock"
+# Functions that take locks of a kind in a mode that can be tracked here
+ops_of()
+{
+	local op kind mode what
 
-# script OPS LOCK: half of the holds are of the global lock, half of an object's
+	while read -r op kind mode what; do
+		if [ "$kind" = "$1" ] && [ "$what" != waits ] &&
+		   [[ $op != *_not_* ]] && supported "$(word_of "$kind")" "$mode"
+		then
+			echo "$op"
+		fi
+	done < "$hm_dir/ops"
+}
+
+# script KIND OP TURNS: half of the holds are of the global lock, half of an
+# object's
 script()
 {
-	local op
+	local kind=$1 other=obj3.$1
 
-	for op in $1; do
-		echo "repeat $((TICKS / per_turn / 2))
-		      tick 5; take $op $2; tick $per_turn; drop $2
-		      tick 5; take $op obj3.$2; tick $per_turn; drop obj3.$2
-		      end"
+	case $2 in
+	*_nmisafe) kind=srcu_nmi other=srcu_nmi ;;
+	rcu*) other=$1 ;;
+	esac
+	echo "repeat $3
+	      tick 5; take $2 $kind; tick $per_turn; drop $kind
+	      tick 5; take $2 $other; tick $per_turn; drop $other
+	      end"
+}
+
+# family TURNS KIND...: of one word
+family()
+{
+	local turns=$1 kind op code word n=0
+
+	shift
+	[ "$turns" -gt 0 ] || turns=1
+	word=$(word_of "$1")
+	# shellcheck disable=SC2046 # several words
+	specs $(modes_here "$@")
+	if all_supported "$word"; then
+		expect "$word not held" "!lock_held($word)" 'held == "-"'
+	fi
+	for kind; do
+		code=""
+		for op in $(ops_of "$kind"); do
+			code="$code $(script "$kind" "$op" "$turns");"
+			n=$((n + 1))
+		done
+		scene "$kind" "hm '$code'"
+	done
+	compared
+	at_least "$word: ticks with the lock held" "$(hm_count ticks held)" \
+		 $((turns * per_turn * 2 * n))
+	for kind; do
+		for op in $(ops_of "$kind"); do
+			equal "$op was called" "$(hm_count taken "$op")" \
+			      $((turns * 2))
+		done
 	done
 }
 
-# family LOCK OPS
-family()
+# "KIND:R" of those whose readers only can be ticked here, and so on
+modes_here()
 {
-	local code address
+	local kind word
 
-	address=$(hm_address "obj3.$1")
-	expect "$1 by type" "lock_held($1)" 'held != "-"'
-	expect "$1 by symbol" "lock_held(holdmod_$1)" "held ~ /^$1:/"
-	expect "$1 by module and symbol" "lock_held(holdmod:holdmod_$1:W)" \
-	       "held ~ /^$1:W/"
-	expect "$1 by address" "lock_held($address)" "held ~ /^obj3.$1:/"
-	expect "$1 not held" "!lock_held($1)" 'held == "-"'
-	case $1 in
-	rw*)
-		expect "$1 by type, readers" "lock_held($1:R)" 'held ~ /:R/'
-		expect "$1 by type, writers" "lock_held($1:W)" 'held ~ /:W/'
-		expect "$1 by symbol, readers" "lock_held(holdmod_$1:R)" \
-		       "held ~ /^$1:R/"
-		;;
-	esac
-	code=$(script "$2" "$1")
-	scene "$1" "hm '$code'"
-	compared
-	at_least "$1: ticks with the lock held" "$(hm_count ticks held)" \
-		 $((TICKS * 6))
+	for kind; do
+		word=$(word_of "$kind")
+		case $word in
+		*rcu*) echo "$kind:R" ;;
+		percpu-rwsem) echo "$kind:W" ;;
+		*) echo "$kind" ;;
+		esac
+	done
 }
 
-family mutex "$mutex_ops"
-family rwsem "$rwsem_ops"
-family spinlock "$spinlock_ops"
-family rwlock "$rwlock_ops"
+turns=$((TICKS / per_turn / 2))
+kinds_of_spinlock="spinlock raw_spinlock"
+[ -z "$sleeping_spinlocks" ] || kinds_of_spinlock=spinlock
+family $turns mutex ww_mutex
+family $turns rwsem
+if supported spinlock; then
+	# shellcheck disable=SC2086 # several words
+	family $turns $kinds_of_spinlock
+else
+	specs spinlock
+fi
+if supported raw-spinlock; then
+	family $((turns / 4)) raw_spinlock
+fi
+if supported rwlock; then
+	family $turns rwlock
+else
+	specs rwlock
+fi
+family $((turns / 4)) rt_mutex
+family $((turns / 4)) semaphore
+# A writer waits for a grace period each time
+family $((turns / 20)) percpu_rwsem
+for kind in srcu rcu rcu_trace; do
+	if supported "$(word_of $kind)" R; then
+		family $((turns / 4)) $kind
+	else
+		specs $kind:R
+	fi
+done
 finish

@@ -145,6 +145,7 @@ unclear()
 			echo "wants ~ /percpu/ || $waits"
 		fi
 		;;
+	srcu) echo 'held ~ /(^|,)rcu(_trace)?:W/ || wants ~ /percpu/' ;;
 	*) echo "$passes" ;;
 	esac
 }
@@ -162,20 +163,23 @@ expect_locks()
 	       "$unclear || $unclear_spinning ? \"any\" : held ~ /$4/"
 }
 
-# specs KIND...: expects filters of each form for each of the kinds; what cannot
-# be tracked is refused
+# specs KIND[:MODE]...: expects filters of each form for each of the kinds; what
+# cannot be tracked is refused. With a MODE that is the only one in the scenes.
 specs()
 {
-	local kind word mode
-	local -A done=()
+	local kind word modes
+	local -A asked=()
 
 	for kind; do
+		modes=${kind#*:}
+		kind=${kind%:*}
 		word=$(word_of "$kind")
-		if [ -z "${done[$word]:-}" ]; then
-			done[$word]=y
-			by_type "$word"
+		[ "$modes" != "$kind" ] || modes=$(modes_of "$word")
+		if [ -z "${asked[$word]:-}" ]; then
+			asked[$word]=y
+			by_type "$word" "$modes"
 		fi
-		by_lock "$kind" "$word"
+		by_lock "$kind" "$word" "$modes"
 	done
 }
 
@@ -199,12 +203,12 @@ all_supported()
 	done
 }
 
-# by_type WORD
+# by_type WORD MODES
 by_type()
 {
 	local mode no
 
-	for mode in $(modes_of "$1"); do
+	for mode in $2; do
 		if ! supported "$1" "$mode"; then
 			no=${reasons[$1:$mode]:-}
 			cannot "$1:$mode cannot be tracked" "lock_held($1:$mode)" "$no"
@@ -220,7 +224,8 @@ by_type()
 	fi
 }
 
-# A lock by its address; its family too where the module cannot see it
+# by_lock KIND WORD MODES: by symbol and address, with the family where the module
+# cannot see it
 by_lock()
 {
 	local kind=$1 word=$2 mode symbol address at=""
@@ -239,21 +244,23 @@ by_lock()
 			     "obj3[.]$kind:"
 	fi
 	has_modes "$word" || return
-	for mode in R W; do
-		supported "$word" $mode || continue
+	for mode in $3; do
+		supported "$word" "$mode" || continue
 		expect_locks "$kind by symbol, $mode" "lock_held($symbol:$mode)" \
 			     "$word" "(^|,)$kind:$mode"
 	done
 }
 
-# usable KIND...: those that can be tracked in some mode
+# usable KIND[:MODE]...: those that can be tracked, in some mode
 usable()
 {
-	local kind
+	local kind mode
 
 	for kind; do
-		! supported "$(word_of "$kind")" || echo "$kind"
-	done
+		mode=${kind#*:}
+		[ "$mode" != "$kind" ] || mode=""
+		! supported "$(word_of "${kind%:*}")" ${mode:+"$mode"} || echo "$kind"
+	done | xargs
 }
 
 read_check

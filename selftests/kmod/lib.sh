@@ -6,6 +6,10 @@
 # things are can be said with
 #   LOCKHELD_KO   lockheld.ko       HOLDMOD_KO  holdmod.ko
 #   LOCKHELD_CTL  lockheld-ctl      TEST_TOOLS  folder with the compiled helpers
+# and how things are done with
+#   LOCKHELD_HOOK  how the module places hooks, a value of its parameter "hook"
+#   TEST_DIVISOR   how many times less to repeat what is repeated only to catch
+#                  what happens rarely
 
 here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
 repo=$(dirname "$(dirname "$here")")
@@ -151,11 +155,18 @@ unload()
 	rmmod "$1"
 }
 
+# load_lockheld [PARAMETER=VALUE...]
+# shellcheck disable=SC2120 # often without
+load_lockheld()
+{
+	insmod "$LOCKHELD_KO" ${LOCKHELD_HOOK:+hook="$LOCKHELD_HOOK"} "$@"
+}
+
 setup()
 {
 	echo "TAP version 13"
 	[ "$(id -u)" = 0 ] || skip_all "not root"
-	insmod "$LOCKHELD_KO" || exit 1
+	load_lockheld || exit 1
 	insmod "$HOLDMOD_KO" || exit 1
 }
 
@@ -201,10 +212,28 @@ filters_are()
 	[ "$(nr_filters)" = "$1" ]
 }
 
-# Probes that are placed now
+# counter NAME: of the module
+counter()
+{
+	"$LOCKHELD_CTL" stats | awk -v name="$1" '$1 == name { print $2 }'
+}
+
+# Functions that are hooked now, by probes or by ftrace
+hooked()
+{
+	awk '{ sub(/[+].*/, "", $3); print $3 }' /sys/kernel/debug/kprobes/list
+	awk '/^[a-z_]/ { print $1 }' /sys/kernel/tracing/enabled_functions 2> /dev/null
+}
+
 nr_hooks()
 {
-	grep -c . /sys/kernel/debug/kprobes/list
+	hooked | grep -c .
+}
+
+# $1 divided by $TEST_DIVISOR, at least 1
+fewer()
+{
+	echo $(($1 / ${TEST_DIVISOR:-1} > 0 ? $1 / ${TEST_DIVISOR:-1} : 1))
 }
 
 # ---- holdmod ----

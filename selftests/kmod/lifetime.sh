@@ -44,7 +44,7 @@ equal "the recording has not been disturbed" \
 equal "the filter has gone" "$(nr_filters)" 0
 equal "the hooks have gone" "$(nr_hooks)" 0
 check "rmmod afterwards" rmmod lockheld
-check "insmod again" insmod "$LOCKHELD_KO"
+check "insmod again" load_lockheld
 
 # ---- a recorder that is killed ----
 
@@ -55,7 +55,7 @@ wait "$recorder" 2> /dev/null
 check "the filter of a killed recorder goes" until_true filters_are 0
 equal "its hooks go" "$(nr_hooks)" 0
 check "rmmod after that" unload lockheld
-check "insmod after that" insmod "$LOCKHELD_KO"
+check "insmod after that" load_lockheld
 
 # ---- no hook where none is needed ----
 
@@ -72,8 +72,8 @@ kill -INT "$recorder"
 wait "$recorder"
 record_in_background 'lock_held(rwlock:R)'
 equal "of rwlocks, only readers' functions are hooked" \
-      "$(grep -c write /sys/kernel/debug/kprobes/list)" 0
-at_least "which are" "$(grep -c read /sys/kernel/debug/kprobes/list)" 6
+      "$(hooked | grep -c write_)" 0
+at_least "which are" "$(hooked | grep -c read_)" 6
 kill -INT "$recorder"
 wait "$recorder"
 

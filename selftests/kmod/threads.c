@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SCRIPTS_MAX	16
+#define SCRIPTS_MAX	640
 
 static int fd;
 static bool wait_for_line;

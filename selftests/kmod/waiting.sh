@@ -36,7 +36,7 @@ waits()
 	local kind hold take
 
 	while read -r kind hold take; do
-		[[ " $1 " != *" $kind "* ]] || wait_in "$kind" "$hold" "$take"
+		[[ " $1 " != *" $kind"[:\ ]* ]] || wait_in "$kind" "$hold" "$take"
 	done <<< "$2"
 }
 
@@ -51,7 +51,7 @@ waiters_seen()
 	done
 }
 
-sleeping=$(usable mutex ww_mutex rwsem rt_mutex percpu_rwsem semaphore | xargs)
+sleeping=$(usable mutex ww_mutex rwsem rt_mutex percpu_rwsem:W semaphore)
 # shellcheck disable=SC2086 # several words
 specs $sleeping
 waits "$sleeping" "mutex mutex_lock mutex_lock
@@ -83,7 +83,7 @@ at_least "ticks of tasks that waited" "$(hm_count ticks waiting)" 100
 waiters_seen mutex:W ww_mutex:W rwsem:R rwsem:W rt_mutex:W percpu_rwsem:W \
 	     semaphore:W
 
-spinning=$(usable spinlock raw_spinlock rwlock | xargs)
+spinning=$(usable spinlock raw_spinlock rwlock)
 # Which lock a task spins for is known by the function in which it does so
 [ "$spin_debug" ] && unclear_spinning='source == "timer" && wants ~ /spinlock/'
 if [ "$spinning" ]; then
@@ -97,8 +97,8 @@ rwlock read_lock write_lock"
 	compared
 	waiters_seen spinlock:W raw_spinlock:W rwlock:R rwlock:W
 else
-	by_type spinlock
-	by_type rwlock
+	by_type spinlock W
+	by_type rwlock "R W"
 fi
 
 # ---- attempts that fail ----
@@ -146,7 +146,7 @@ has_op()
 
 failing="" trying=""
 # shellcheck disable=SC2086 # several words
-specs ${sleeping/percpu_rwsem/} $spinning
+specs ${sleeping/percpu_rwsem:W/} $spinning
 while read -r kind hold take signal again; do
 	[[ " $sleeping " = *" $kind "* ]] && has_op "$take" &&
 		gives_up "$kind" "$hold" "$take" "$signal" "$again"
