@@ -201,19 +201,16 @@ static bool lock_address(struct expr *e, struct ast *call, struct ast *place)
 static void add_note(struct expr *e, const char *cache, const char *own,
 		     const char *others)
 {
-	char *note, *both;
+	char *before = e->res->note;
+	char *called = strcmp(cache, own) ?
+		       ctl_printf(" (the kernel calls it %s)", own) :
+		       ctl_strdup("");
 
-	note = ctl_printf("the slab cache of %s is that of %s too: locks in any of their objects are meant%s%s%s",
-			  cache, others, strcmp(cache, own) ? " (the kernel calls it " : "",
-			  strcmp(cache, own) ? own : "",
-			  strcmp(cache, own) ? ")" : "");
-	if (e->res->note) {
-		both = ctl_printf("%s\n%s", e->res->note, note);
-		free(e->res->note);
-		free(note);
-		note = both;
-	}
-	e->res->note = note;
+	e->res->note = ctl_printf("%s%sthe slab cache of %s is that of %s too: locks in any of their objects are meant%s",
+				  before ? before : "", before ? "\n" : "",
+				  cache, others, called);
+	free(before);
+	free(called);
 }
 
 static bool lock_cache(struct expr *e, struct ast *call, struct ast *place)
