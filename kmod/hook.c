@@ -86,6 +86,7 @@ static void find_extent(unsigned int i, unsigned long addr)
 	at = strrchr(text, '+');
 	if (!at || sscanf(at, "+%lx/%lx", &offset, &size) != 2)
 		return;
+	lh_extents[i].hook = addr;
 	lh_extents[i].start = addr - offset;
 	lh_extents[i].end = addr - offset + size;
 }
@@ -221,7 +222,7 @@ const char *lh_hooks_backend_reason(void)
 	if (!strcmp(hook, "auto"))
 		return use_ftrace ? "it costs less than kprobes" :
 				    lh_ftrace_reason();
-	return "the module was loaded with hook=";
+	return "the module's parameter hook asks for it";
 }
 
 union lh_site lh_site_of(const struct lh_func *func, enum lh_state state)
@@ -241,8 +242,8 @@ bool lh_in_lock_function(unsigned int group, unsigned long ip)
 	for (i = 0; i < nr_interiors[group]; i++) {
 		const struct lh_extent *extent = interiors[group][i];
 
-		/* At the start the hook has not been run. */
-		if (ip > extent->start && ip < extent->end)
+		/* Up to the hook the lock has not been pushed. */
+		if (ip > extent->hook && ip < extent->end)
 			return true;
 	}
 	return false;
@@ -385,7 +386,7 @@ static int install_set(const struct lh_func *func)
 		    lh_funcs[i].verb == func->verb &&
 		    lh_funcs[i].family == func->family &&
 		    lh_funcs[i].mode == func->mode)
-			ips[nr++] = lh_extents[i].start;
+			ips[nr++] = lh_extents[i].hook;
 	}
 	set = lh_ftrace_install(func, lh_only[group], ips, nr);
 	if (IS_ERR(set))

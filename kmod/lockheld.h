@@ -116,10 +116,12 @@ const char *lh_untracked(u8 family, u8 mode);
 /**
  * struct lh_extent - where a function lies
  * @start: first byte, 0 if the kernel does not have it
+ * @hook: where its entry is hooked, which may be behind the first instruction
  * @end: behind the last byte
  */
 struct lh_extent {
 	unsigned long start;
+	unsigned long hook;
 	unsigned long end;
 };
 
