@@ -61,6 +61,10 @@ check-needs:
 	selftests/install-packages check
 	$(MAKE) ctl
 
+# Ten minutes or so; writes the tables of docs/performance.md
+bench:
+	selftests/bench/run
+
 # SYMBENCH names the folder of the fixture's generator and of the harness
 bench-symres: symres
 	selftests/symres/bench
@@ -82,10 +86,11 @@ help:
 	@echo 'make check      every test, on this machine and in VMs of the main kernels'
 	@echo 'make check-all  the same with VMs of all kernels'
 	@echo 'make support-matrix   docs/support-matrix.md, from what each kernel says'
+	@echo 'make bench      instructions that lockheld costs, into docs/performance.md'
 	@echo 'make bench-symres SYMBENCH=DIR   symres beside other symbolizers'
 	@echo 'make clean'
 	@echo
 	@echo 'V=1 shows the commands. demo and check install the Debian packages they need;'
 	@echo 'kernels for the VMs are kept in /var/cache/lockheld (LOCKHELD_CACHE).'
 
-.PHONY: all module ctl symres install demo check check-all support-matrix check-needs bench-symres clean help
+.PHONY: all module ctl symres install demo check check-all support-matrix check-needs bench bench-symres clean help

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * events [FILE]: opens two perf events of its own process that never happen by
- * themselves, one with raw data, writes their descriptors' numbers to FILE, and
- * waits until its standard input ends. So there is something that a filter can
- * be attached to.
+ * themselves, one with raw data, writes their descriptors' numbers to FILE, says
+ * "ready", and waits for a signal. So there is something that a filter can be
+ * attached to.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -59,7 +59,6 @@ static void tell(const char *path, int event)
 int main(int argc, char **argv)
 {
 	int raw, event;
-	char c;
 
 	if (argc > 2) {
 		fprintf(stderr, "usage: events [FILE]\n");
@@ -72,7 +71,6 @@ int main(int argc, char **argv)
 	}
 	if (puts("ready") == EOF || fflush(stdout))
 		die("standard output");
-	while (read(STDIN_FILENO, &c, 1) > 0)
-		;
+	pause();
 	return 0;
 }

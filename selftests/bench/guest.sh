@@ -12,8 +12,8 @@
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
 : "${BENCH_OUT:?the folder of what has been built}"
-: "${LOCKHELD_KO:?}"
-ctl=$here/../../lockheld-ctl/lockheld-ctl
+: "${LOCKHELD_KO:=$BENCH_OUT/lockheld.ko}"
+: "${LOCKHELD_CTL:=$BENCH_OUT/lockheld-ctl}"
 benchmod=/sys/kernel/debug/benchmod
 times=1000
 
@@ -39,19 +39,27 @@ measure()
 	done
 }
 
-start_events()
+# start COMMAND...: a helper, which says "ready" when it is; sets helper
+start()
 {
-	coproc EVENTS { exec "$BENCH_OUT/events" $benchmod/event; }
-	events_pid=$!
-	read -r _ <&"${EVENTS[0]}"
+	local from line
+
+	exec {from}< <(exec "$@" </dev/null)
+	helper=$!
+	while read -r line <&"$from"; do
+		[ "$line" = ready ] && break
+	done
+	exec {from}<&-
+	[ "$line" = ready ]
 }
 
-stop_events()
+# stop HELPER
+stop()
 {
-	local in=${EVENTS[1]}
-
-	exec {in}>&-
-	wait "$events_pid"
+	kill "$1"
+	while kill -0 "$1" 2>/dev/null; do
+		sleep 0.1
+	done
 }
 
 # with_filter EXPRESSION COMMAND...
@@ -59,10 +67,10 @@ with_filter()
 {
 	local id
 
-	id=$("$ctl" add-filter "$1" --pid "$events_pid")
+	id=$("$LOCKHELD_CTL" add-filter "$1" --pid "$events_pid")
 	shift
 	"$@"
-	"$ctl" del-filter "${id##* }" >/dev/null
+	"$LOCKHELD_CTL" del-filter "${id##* }" >/dev/null
 }
 
 load()
@@ -166,10 +174,171 @@ part_samples()
 	samples_of ftrace
 }
 
+start_lockbpf()
+{
+	start "$BENCH_OUT/lockbpf" "$BENCH_OUT/lockbpf.bpf.o" "$@"
+}
+
+start_bpftrace()
+{
+	start bpftrace "$here/peers/locks.bt"
+}
+
+# shellcheck disable=SC2086 # lists of words
+part_peers()
+{
+	local how
+
+	measure pair bare none empty $mutex $rwsem_r $rwsem_w $spinlock $rwlock_r $rwlock_w
+	for how in ftrace kprobe kretprobe; do
+		insmod "$BENCH_OUT/probemod.ko" how=$how families=mutex
+		measure pair "bare $how" mutex $mutex
+		rmmod probemod
+		insmod "$BENCH_OUT/probemod.ko" how=$how families=spinlock
+		measure pair "bare $how" spinlock $spinlock
+		rmmod probemod
+	done
+	start_bpftrace
+	measure pair bpftrace mutex $mutex
+	stop "$helper"
+	start_lockbpf mutex
+	measure pair BPF mutex $mutex
+	stop "$helper"
+	start_lockbpf spinlock
+	measure pair BPF spinlock $spinlock
+	stop "$helper"
+	start_lockbpf mutex rwsem spinlock rwlock
+	measure pair BPF all $mutex $spinlock
+	stop "$helper"
+}
+
+# workloads BACKEND FILTER
+workloads()
+{
+	emit work "$1" "$2" fault "$("$BENCH_OUT/work" fault 4096)"
+	emit work "$1" "$2" files "$(cd /dev/shm && "$BENCH_OUT/work" files 1000)"
+	emit work "$1" "$2" switch "$("$BENCH_OUT/work" switch 1000)"
+	emit work "$1" "$2" messaging "$(messaging)"
+}
+
+# perf tells seconds with three digits behind the point
+messaging()
+{
+	perf bench -f simple sched messaging -g 1 -l 50 | sed 's/\.//; s/^0*//; s/$/000000/'
+}
+
+part_work()
+{
+	local backend
+
+	workloads bare none
+	for backend in ftrace kprobe; do
+		load $backend
+		workloads $backend none
+		if [ $backend = ftrace ]; then
+			with_filter 'lock_held(benchmod:benchmod_mutex)' \
+				workloads $backend "one mutex (owner word)"
+			with_filter 'lock_held(rcu:R)' workloads $backend rcu:R
+			with_filter 'lock_held(benchmod:benchmod_spinlock)' \
+				workloads $backend "one spinlock"
+			with_filter 'lock_held(mutex)' workloads $backend mutex
+		fi
+		with_filter 'depth > 0' workloads $backend all
+		unload
+	done
+	insmod "$BENCH_OUT/probemod.ko" how=kretprobe families=mutex,rwsem,spinlock,rwlock
+	workloads "bare kretprobe" all
+	rmmod probemod
+	start_bpftrace
+	workloads bpftrace mutex
+	stop "$helper"
+	start_lockbpf mutex rwsem spinlock rwlock
+	workloads BPF all
+	stop "$helper"
+}
+
+# Every CPU has locks of its own and works at the same time
+part_scale()
+{
+	local cpus op ops=() filter
+
+	cpus=$(nproc)
+	for op in mutex spinlock rwsem_read mutex_nested4; do
+		ops+=("$op:$cpus")
+	done
+	measure scale bare "none, $cpus CPUs" "${ops[@]}"
+	load ftrace
+	for filter in 'lock_held(mutex)' 'lock_held(spinlock)' 'depth > 0'; do
+		with_filter "$filter" measure scale ftrace "$filter, $cpus CPUs" "${ops[@]}"
+	done
+	unload
+}
+
+in_tasks()
+{
+	measure scale "$1" "$2" mutex spinlock
+	emit scale "$1" "$2" switch "$(($("$BENCH_OUT/work" switch 1000) / 1000))"
+}
+
+# As many tasks as $1, some of which sleep with a lock
+with_tasks()
+{
+	local n=$1
+
+	in_tasks bare "none, $n tasks"
+	load ftrace
+	with_filter 'depth > 0' tracked_tasks "$n"
+	unload
+}
+
+tracked_tasks()
+{
+	local holders=$(($1 < 500 ? $1 : 500))
+
+	start "$BENCH_OUT/work" tasks "$1" $holders
+	in_tasks ftrace "all, $1 tasks, $holders of them hold a mutex"
+	stop "$helper"
+}
+
+part_tasks()
+{
+	local n
+
+	for n in 10 1000 ${BENCH_TASKS-30000}; do
+		with_tasks "$n"
+	done
+}
+
+# The filters differ, so that each has its own program and its own event
+part_filters()
+{
+	local n=0 upto pids=() pid
+
+	load ftrace
+	for upto in 1 8 64; do
+		while [ $((++n)) -lt $upto ]; do
+			start "$BENCH_OUT/events"
+			pids+=("$helper")
+			"$LOCKHELD_CTL" add-filter "lock_held(mutex) && cpu != $n" \
+				--pid "$helper" >/dev/null
+		done
+		with_filter 'lock_held(mutex)' measure scale ftrace "mutex, $upto filters" \
+			mutex sample_none sample_mutex1
+	done
+	for pid in "${pids[@]}"; do
+		stop "$pid"
+	done
+	# A filter goes when the last of its events does
+	until rmmod lockheld 2>/dev/null; do
+		sleep 0.2
+	done
+}
+
 insmod "$BENCH_OUT/benchmod.ko"
-start_events
+start "$BENCH_OUT/events" $benchmod/event
+events_pid=$helper
 for part; do
 	"part_$part"
 done
-stop_events
+stop "$events_pid"
 rmmod benchmod
