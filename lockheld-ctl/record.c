@@ -270,6 +270,8 @@ static int finish(struct recording *r, int error)
 			ctl_warn("'%s' passed nothing from some moment on: its lock's module was unloaded",
 				 r->filters[i].text);
 	}
+	if (r->nl)
+		losses_say(&r->losses, r->nl);
 	ret = record_finish_file(r, &notes, error != 0);
 	if (error || ret)
 		status = record_write_failed(r, error ? error : ret, notes.samples);
@@ -315,6 +317,8 @@ static int record(struct recording *r)
 	r->recorder.notices = r->nl ? lhnl_watch(r->nl) : -1;
 	r->recorder.on_notice = on_notice;
 	r->recorder.arg = r;
+	if (r->nl)
+		losses_begin(&r->losses, r->nl);
 	status = record_create_file(r);
 	if (!status)
 		status = start(r);

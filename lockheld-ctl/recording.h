@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "evopen.h"
+#include "losses.h"
 #include "nl.h"
 #include "notes.h"
 #include "recfilter.h"
@@ -27,6 +28,7 @@ struct recording {
 	size_t nr_ev;
 	struct recfilter *filters;	/* one for each of the user's events */
 	struct lhnl *nl;	/* NULL: the module has no part in it */
+	struct losses losses;
 	struct ringset rings;
 	struct workload work;
 	struct recorder recorder;
