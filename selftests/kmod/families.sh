@@ -251,6 +251,25 @@ by_lock()
 	done
 }
 
+# any_of WORD...: an expression that is true while one of those that can be
+# tracked is held
+any_of()
+{
+	local word mode expression=""
+
+	for word; do
+		for mode in $(modes_of "$word"); do
+			supported "$word" "$mode" || continue
+			if has_modes "$word"; then
+				expression="$expression || lock_held($word:$mode)"
+			else
+				expression="$expression || lock_held($word)"
+			fi
+		done
+	done
+	echo "${expression# || }"
+}
+
 # usable KIND[:MODE]...: those that can be tracked, in some mode
 usable()
 {

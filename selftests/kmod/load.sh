@@ -8,6 +8,7 @@
 . "$(dirname "$0")/lib.sh"
 
 setup
+. "$here/families.sh"
 
 # Hooks take a second to be placed, and on a kernel with kmemleak and KASAN half
 # a minute
@@ -34,15 +35,18 @@ for i in 1 2 3 4; do
 	nice bash -c "hm 'repeat 1000000000; take mutex_lock mutex
 		take down_write rwsem; busy 20; drop rwsem; take spin_lock spinlock
 		drop spinlock; drop mutex; take read_lock rwlock; drop rwlock
-		sleep 100; end'" 2> /dev/null &
+		take rt_mutex_lock rt_mutex; take down semaphore
+		take srcu_read_lock srcu; sleep 100; drop srcu
+		drop semaphore; drop rt_mutex; end'" 2> /dev/null &
 done
 lockers=$(jobs -p)
-expressions=('lock_held(mutex)' 'lock_held(rwsem:R) || lock_held(rwlock)'
-	     'lock_held(holdmod_mutex)' 'lock_held(spinlock)'
-	     'lock_held(mmap_lock) && depth > 0')
+expressions=('lock_held(mutex)' "$(any_of rwsem rwlock)"
+	     'lock_held(mutex@holdmod_mutex)' "$(any_of srcu spinlock)"
+	     'lock_held(mmap_lock) && depth > 0'
+	     "$(any_of rt-mutex percpu-rwsem semaphore rcu rcu-trace raw-spinlock)")
 bad=""
 for ((i = 0; i < loads; i++)); do
-	load_and_unload "${expressions[i % 5]}" > "$tmp/out" 2>&1 ||
+	load_and_unload "${expressions[i % 6]}" > "$tmp/out" 2>&1 ||
 		bad="turn $i: $(cat "$tmp/out")"
 done
 equal "loaded and unloaded $loads times" "$bad" ""

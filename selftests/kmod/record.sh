@@ -7,6 +7,7 @@
 
 . "$(dirname "$0")/lib.sh"
 setup
+. "$here/families.sh"
 
 # ---- the record behind a sample ----
 
@@ -57,8 +58,8 @@ FILENAME == ARGV[2] { name[$3] = $1; family[$1] = $2; next }
 		print "seq " seq ": held_ns " f[7]
 	seen++
 }
-BEGIN { kind[1] = "mutex"; kind[2] = "rwsem"; kind[3] = "spinlock"
-	kind[4] = "rwlock" }
+BEGIN { n = split("mutex rwsem spinlock rwlock rt-mutex percpu-rwsem" \
+		  " semaphore srcu rcu rcu-trace raw-spinlock", kind) }
 END { if (seen + 0 < at_least) print "only " seen + 0 " samples" }'
 
 # record_is NAME AT_LEAST: of the recording just made
@@ -68,8 +69,20 @@ record_is()
 		"$hm_dir/locks" "$tmp/0.txt" | head -n 8)" ""
 }
 
-any="lock_held(mutex) || lock_held(rwsem) || lock_held(spinlock) ||
-     lock_held(rwlock)"
+any=$(any_of mutex rwsem spinlock rwlock rt-mutex percpu-rwsem semaphore srcu \
+	     raw-spinlock)
+
+# What spins is not in a record where it cannot be tracked, and hard interrupts
+# take what they may
+spin="take spin_lock spinlock" unspin="drop spinlock"
+read="take read_lock obj3.rwlock" unread="drop obj3.rwlock"
+soft="take read_lock soft_rwlock" unsoft="drop soft_rwlock"
+hard="take $hard_take $hard_lock" unhard="drop $hard_lock"
+spins=y
+if ! supported spinlock; then
+	spin="tick 0" unspin="tick 0" read="tick 0" unread="tick 0"
+	soft="tick 0" unsoft="tick 0" hard="tick 0" unhard="tick 0" spins=""
+fi
 
 # Ticks of a script, with the locks of all families recorded
 record()
@@ -86,20 +99,20 @@ record()
 
 record 'repeat 10; take mutex_lock mutex; tick 1; busy 300; tick 1
 	take down_write rwsem; tick 1; downgrade rwsem; tick 1
-	take read_lock obj3.rwlock; tick 1; take spin_lock spinlock; busy 100
-	tick 1; hard; tick 1; take spin_lock hard_spinlock; tick 1; busy 50
-	tick 1; drop hard_spinlock; end; tick 1; soft
-	take read_lock soft_rwlock; tick 1; drop soft_rwlock; tick 1; end
-	drop obj3.rwlock; tick 1; drop spinlock; tick 1; drop mutex; tick 1
-	drop rwsem; tick 1; end'
+	'"$read; tick 1; $spin; busy 100
+	tick 1; hard; tick 1; $hard; tick 1; busy 50
+	tick 1; $unhard; end; tick 1; soft
+	$soft; tick 1; $unsoft; tick 1; end
+	$unread; tick 1; $unspin; tick 1; drop mutex; tick 1
+	drop rwsem; tick 1; end"
 record_is "locks, modes, contexts and times" 120
 
 script=""
 for i in $(seq 0 15); do
 	script="$script take mutex_lock obj$i.mutex; tick 1;"
 done
-record "$script take down_read rwsem; tick 1; take spin_lock spinlock; tick 1
-	drop spinlock; drop rwsem;
+record "$script take down_read rwsem; tick 1; take down semaphore; tick 1
+	drop semaphore; drop rwsem;
 	$(for i in $(seq 0 15); do echo "drop obj$i.mutex;"; done)"
 equal "16 locks are listed in order" \
       "$(awk -v at_least=16 "$check_record" "$tmp/ticks" "$hm_dir/locks" \
@@ -111,7 +124,7 @@ equal "of more, the count is right" \
 # Which of the locks made the term true
 hm_reset
 "$LOCKHELD_CTL" record -a -e holdmod:tick -c 1 -o "$tmp/0.data" \
-	--filter 'lock_held(rwsem:R) && !lock_held(spinlock)' -- bash -c "
+	--filter 'lock_held(rwsem:R) && !lock_held(semaphore)' -- bash -c "
 	hm 'take mutex_lock mutex; take down_read rwsem; tick 3
 	    take down_write obj2.rwsem; tick 3; drop obj2.rwsem; drop rwsem
 	    drop mutex'" > "$tmp/out" 2>&1
@@ -142,25 +155,19 @@ equal "and no other" "$(wc -l < "$tmp/owned")" 12
 
 # ---- where a lock was taken ----
 
-ops=$(awk '$1 == "taken" && $2 !~ /_not_/ { print $2 }' "$hm_dir/counts")
-lock_of()
-{
-	case $1 in
-	*mutex*) echo mutex ;;
-	down*) echo rwsem ;;
-	*spin* | atomic*) echo spinlock ;;
-	*) echo rwlock ;;
-	esac
-}
 script=""
 number=0
 : > "$tmp/wanted"
-for op in $ops; do
-	lock=$(lock_of "$op")
+while read -r op lock mode what; do
+	if [ "$what" = waits ] || [[ $op = *_not_* || $lock = rcu* ]] ||
+	   ! supported "$(word_of "$lock")" "$mode"; then
+		continue
+	fi
+	[ "$op" != srcu_read_lock_nmisafe ] || lock=srcu_nmi
 	script="$script scenario $((++number)); take $op $lock; tick 2
 		drop $lock;"
 	echo "$number take_$op" >> "$tmp/wanted"
-done
+done < "$hm_dir/ops"
 record "$script"
 sed -n 's/.* scenario=\([0-9]*\) .* locks=[^ ]*\/\(0x[0-9a-f]*\)\/[0-9]*$/\1 \2/p' \
 	"$tmp/0.txt" | sort -u > "$tmp/places"
@@ -198,8 +205,8 @@ equal "perf script has no complaint" \
 
 # A sample that was kept lies between the call of a lock function and the end
 # of the release; one of each hold that is long enough is there
-for spec in mutex:mutex_lock rwsem:down_read spinlock:spin_lock \
-	    rwlock:write_lock; do
+for spec in mutex:mutex_lock rwsem:down_read ${spins:+spinlock:spin_lock} \
+	    ${spins:+rwlock:write_lock}; do
 	IFS=: read -r lock op <<< "$spec"
 	hm_reset
 	"$LOCKHELD_CTL" record -e cpu-clock -F 1000 -o "$tmp/0.data" \

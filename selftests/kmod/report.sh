@@ -6,13 +6,18 @@
 
 . "$(dirname "$0")/lib.sh"
 setup
+. "$here/families.sh"
 
+besides=spinlock take="take spin_lock spinlock; take read_lock rwlock"
+drop="drop rwlock; drop spinlock"
+if ! supported spinlock; then
+	besides=semaphore take="take down semaphore" drop="drop semaphore"
+fi
 hold='take mutex_lock mutex; busy 3000; tick 40; drop mutex
       take mutex_trylock mutex; tick 10; drop mutex
       take down_read obj3.rwsem; tick 20; drop obj3.rwsem
       take down_read obj4.rwsem; tick 5; drop obj4.rwsem
-      take spin_lock spinlock; take read_lock rwlock; tick 8
-      drop rwlock; drop spinlock; tick 100'
+      '"$take; tick 8; $drop; tick 100"
 
 # record EXPRESSION OPTION... -- COMMAND...: into $tmp/r.data
 record()
@@ -45,7 +50,7 @@ mutex='rows["holdmod_mutex", "mutex", "W"]'
 objects='rows["&holdmod_obj", "rwsem", "R"]'
 
 check "a recording" record \
-	'lock_held(mutex) || lock_held(rwsem) || lock_held(spinlock)' -a -- \
+	"lock_held(mutex) || lock_held(rwsem) || lock_held($besides)" -a -- \
 	bash -c "hm '$hold'"
 equal "samples" "$(said samples)" 83
 equal "passed" "$(said passed)" 83
@@ -72,7 +77,7 @@ at_least "also on average (us)" \
 equal "locks in slab objects are one row" \
       "$(value "(${objects}['samples'], len(${objects}['addresses']))")" "(25, 2)"
 equal "a lock held besides" \
-      "$(value "[(r['samples'], r['matched']) for r in event['rows'] if r.get('lock') == 'holdmod_spinlock']")" \
+      "$(value "[(r['samples'], r['matched']) for r in event['rows'] if r.get('lock') == 'holdmod_$besides']")" \
       "[(8, 8)]"
 equal "the filter and its counts" \
       "$(value "(event['filter']['passed'], event['filter']['dropped'])")" \
@@ -128,7 +133,7 @@ equal "the recorder adds them up" "$(said passed)" \
 
 # ---- no sample ----
 
-check "a filter that nothing passes" record 'lock_held(holdmod_rwlock:W)' -a -- \
+check "a filter that nothing passes" record 'lock_held(holdmod_rwsem:W)' -a -- \
 	bash -c "hm '$hold'"
 equal "no samples" "$(said samples)" 0
 "$LOCKHELD_CTL" report -i "$tmp/r.data" > "$tmp/report"

@@ -52,9 +52,12 @@ static void locker(unsigned int i)
 		"repeat 1000000000; take down_read rwsem; take mutex_lock"
 		" obj1.mutex; sleep 50; drop rwsem; drop obj1.mutex;"
 		"take write_lock_bh rwlock; busy 5; drop rwlock; end",
-		"repeat 1000000000; take mutex_lock mutex; hard; take spin_lock"
-		" hard_spinlock; drop hard_spinlock; end; soft; take spin_lock"
-		" soft_spinlock; drop soft_spinlock; end; drop mutex; end",
+		"repeat 1000000000; take mutex_lock mutex; hard; take"
+		" raw_spin_lock hard_raw_spinlock; drop hard_raw_spinlock; end;"
+		"soft; take spin_lock soft_spinlock; drop soft_spinlock; end;"
+		"drop mutex; take rt_mutex_lock rt_mutex; take down semaphore;"
+		"take srcu_read_lock srcu; sleep 50; drop rt_mutex; drop srcu;"
+		"drop semaphore; take rcu_read_lock rcu; drop rcu; end",
 	};
 	int fd = open("/sys/kernel/debug/holdmod/run", O_WRONLY);
 
@@ -275,21 +278,43 @@ static void attach_and_detach(unsigned long cycles)
 	close(fd);
 }
 
+/* The kinds of locks that can be tracked here, as one program. */
+static size_t all_kinds(struct lockheld_insn *insns)
+{
+	static const struct lockheld_insn either = NL_OP(LOCKHELD_OP_LOR);
+	size_t n = 0;
+	uint32_t id;
+	int family, mode;
+
+	for (family = 1; family <= LOCKHELD_FAMILY_MAX; family++) {
+		for (mode = LOCKHELD_MODE_READ; mode <= LOCKHELD_MODE_WRITE;
+		     mode++) {
+			struct lockheld_insn insn = NL_TYPE(family, mode);
+
+			if (nl_filter_add(&nl, &insn, 1, 0, &id))
+				continue;
+			nl_filter_del(&nl, id);
+			insns[n++] = insn;
+			if (n > 1)
+				insns[n++] = either;
+		}
+	}
+	return n;
+}
+
 static void hook_and_unhook(unsigned long times)
 {
-	static const struct lockheld_insn all[] = {
-		NL_TYPE(LOCKHELD_FAMILY_MUTEX, 0),
-		NL_TYPE(LOCKHELD_FAMILY_RWSEM, 0), NL_OP(LOCKHELD_OP_LOR),
-		NL_TYPE(LOCKHELD_FAMILY_SPINLOCK, 0), NL_OP(LOCKHELD_OP_LOR),
-		NL_TYPE(LOCKHELD_FAMILY_RWLOCK, 0), NL_OP(LOCKHELD_OP_LOR),
-	};
+	struct lockheld_insn all[LOCKHELD_INSNS_MAX];
+	size_t n = all_kinds(all);
 	unsigned long i;
 	uint32_t id;
 	int fd;
 
+	tap(n > 10, "many kinds of locks can be tracked", "%zu instructions",
+	    n);
 	errors = 0;
 	for (i = 0; i < times; i++) {
-		expect_done(nl_filter_add(&nl, all, 7, LOCKHELD_FILTER_TIMES,
+		expect_done(nl_filter_add(&nl, all, n, LOCKHELD_FILTER_TIMES,
 					  &id), "add");
 		fd = event(i);
 		expect_done(nl_filter_attach(&nl, id, fd), "attach");
