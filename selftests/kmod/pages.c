@@ -157,6 +157,10 @@ static void huge_page(void)
 	FILE *f = fopen("/proc/sys/vm/nr_hugepages", "w");
 	char *p;
 
+	if (!f && errno == ENOENT) {
+		tap(true, "a huge page # SKIP this kernel has none", NULL);
+		return;
+	}
 	if (!f || fputs("2\n", f) < 0 || fclose(f))
 		tap_abort("no huge pages: %s", strerror(errno));
 	p = mmap(NULL, HUGE, PROT_READ | PROT_WRITE,

@@ -22,8 +22,13 @@ until [ "$(wc -l < "$tmp/tids")" = 2 ]; do sleep 0.1; done
 
 exec 9> "$hm_dir/run"
 groups=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
-# Until something is enabled perf's groups are not told apart
-echo +pids > "$groups/cgroup.subtree_control"
+# Until something is enabled perf's groups are not told apart; where nothing can
+# be they get a hierarchy of their own
+if ! echo +pids 2> /dev/null > "$groups/cgroup.subtree_control"; then
+	groups=$tmp/groups
+	mkdir "$groups"
+	mount -t cgroup -o perf_event perf_event "$groups"
+fi
 mkdir -p "$groups/lockheld"
 cgroup=$(stat -c %i "$groups/lockheld")
 tick_start=$(awk '$3 == "hm_tick" { print "0x" $1 }' /proc/kallsyms)
@@ -181,4 +186,6 @@ address=$(hm_address mutex)
 equal "the same with the type" \
       "$("$TEST_TOOLS/samples" "$tmp/alloc.data" |
 	 grep -c "locks=[^ ]*$address/1/2/0/1/")" 70
+rmdir "$groups/lockheld"
+[ "$groups" != "$tmp/groups" ] || umount "$groups"
 finish
