@@ -60,14 +60,15 @@ check "insmod after that" load_lockheld
 
 # ---- no hook where none is needed ----
 
-record_in_background 'lock_held(holdmod_mutex) || lock_held(holdmod_rwsem:W)'
+record_in_background \
+	'lock_held(mutex@holdmod_mutex) || lock_held(rwsem@holdmod_rwsem:W)'
 equal "owner words need no hook" "$(nr_hooks)" 0
 "$LOCKHELD_CTL" list > "$tmp/list"
 at_least "list says so" "$(grep -c owner "$tmp/list")" 1
 equal "and says nothing of hooks" "$(grep -c hook "$tmp/list")" 0
 kill -INT "$recorder"
 wait "$recorder"
-record_in_background "lock_held($(hm_address obj4.mutex))"
+record_in_background "lock_held(mutex@$(hm_address obj4.mutex))"
 equal "also by address" "$(nr_hooks)" 0
 kill -INT "$recorder"
 wait "$recorder"
@@ -119,7 +120,7 @@ compared
 
 targets=()
 expect "children by inheritance" "lock_held(mutex)" 'held ~ /mutex/'
-expect "children by inheritance, owner word" "lock_held(holdmod_mutex)" \
+expect "children by inheritance, owner word" "lock_held(mutex@holdmod_mutex)" \
        'held ~ /(^|,)mutex/'
 scene "a workload that forks and exits" "
 	for i in \$(seq 40); do
@@ -162,7 +163,7 @@ script='tick 20; take mutex_lock mutex; tick 30; take down_read obj0.rwsem
 	tick 40; drop mutex; tick 50; drop obj0.rwsem; tick 20'
 with_perf "perf record, type" "$script" 'held ~ /mutex/' 'lock_held(mutex)'
 with_perf "perf record, owner word" "$script" 'held ~ /(^|,)mutex:/' \
-	  'lock_held(holdmod_mutex)'
+	  'lock_held(mutex@holdmod_mutex)'
 with_perf "perf record, two families" "$script" \
 	  'held ~ /rwsem:R/ && held !~ /mutex/' \
 	  'lock_held(rwsem:R) && !lock_held(mutex)'

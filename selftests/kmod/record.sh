@@ -140,7 +140,7 @@ equal "the lock that matched is marked, and no other" \
 # Owner words: no hook, so neither a place nor a time
 hm_reset
 "$LOCKHELD_CTL" record -a -e holdmod:tick -c 1 -o "$tmp/0.data" \
-	--filter 'lock_held(holdmod_mutex) || lock_held(holdmod_rwsem:W)' -- \
+	--filter 'lock_held(mutex@holdmod_mutex) || lock_held(rwsem@holdmod_rwsem:W)' -- \
 	bash -c "hm 'take mutex_lock mutex; tick 2; take down_write rwsem
 		     tick 3; drop mutex; tick 4; drop rwsem; tick 5'" \
 	> "$tmp/out" 2>&1

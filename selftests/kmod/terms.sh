@@ -112,7 +112,7 @@ moment=$(($(awk 'END { print $6 }' "$hm_dir/holds") + lead * 1000000000))
 expect "before a time" "time < $moment" "time < $moment"
 # by its owner word: hooks may take long to be placed
 expect "after a time, with a lock" \
-       "time >= $moment && lock_held(holdmod_mutex)" \
+       "time >= $moment && lock_held(mutex@holdmod_mutex)" \
        "time >= $moment && held ~ /mutex/"
 scene "time" "
 	until hm 'tick 5; take mutex_lock mutex; tick 5; drop mutex' &&
