@@ -121,6 +121,34 @@ fuzz() {
 	fi
 }
 
+# Expressions where files of the kernel's are missing
+without_files() {
+	local poor=$build/poor none=$build/none
+
+	mkdir "$poor" "$none"
+	cp -a "$LOCKHELD_CTL_ROOT/sys" "$poor"
+	{
+		LOCKHELD_CTL_ROOT=$poor "$build/expr_test" "$here" - <<-'TEXT'
+		lock_held(&vm_area_struct)
+		lock_held(&dentry)
+		TEXT
+		LOCKHELD_CTL_ROOT=$none "$build/expr_test" "$here" - <<-'TEXT'
+		lock_held(&dentry)
+		cgroup == "/a"
+		TEXT
+	} | grep -v '	^' | tr -d '\t' | diff - <(cat <<-'TEXT'
+	lock_held(&vm_area_struct)
+	= lock(&vm_area_struct)
+	lock_held(&dentry)
+	! 2 11 slab cache 'dentry': it is merged with others, and which name the kernel keeps is in /proc/slabinfo: No such file or directory
+	lock_held(&dentry)
+	! 2 11 slab cache 'dentry': the names of slab caches cannot be read: /proc/slabinfo: No such file or directory
+	cgroup == "/a"
+	! 2 11 control group '/a': no hierarchy of control groups is mounted, give the group's number
+	TEXT
+	)
+}
+
 manual() {
 	[ -z "$(man --warnings -l "$top/lockheld-ctl/man/lockheld-ctl.8" \
 		2>&1 >/dev/null | tee /dev/stderr)" ]
@@ -129,7 +157,7 @@ manual() {
 # One TAP stream of all: each is a subtest. Its exit status 4 is a skip.
 failed=0
 echo "TAP version 13"
-echo "1..6"
+echo "1..7"
 nr=0
 subtest() {
 	local name=$1 status=0
@@ -146,6 +174,7 @@ subtest() {
 
 subtest "expressions and what becomes of them" \
 	"$build/expr_test" "$here" "$here/exprs.table"
+subtest "expressions where files of the kernel's are missing" without_files
 subtest "random expressions keep their meaning" \
 	python3 "$here/logic.py" "$build/expr_test" "$here"
 subtest "what the kernel's own filter makes of its part" "$build/tpfilter_test"
