@@ -86,10 +86,10 @@ static inline void hm_percpu_rwsem_leave(struct percpu_rw_semaphore *sem)
 
 #if defined(HM_HAVE_RCU_GP_SEQ)
 #define HM_HAVE_COND_FULL
-typedef struct rcu_gp_seq hm_rcu_state;
+#define hm_rcu_state rcu_gp_seq
 #elif defined(HM_HAVE_RCU_GP_OLDSTATE)
 #define HM_HAVE_COND_FULL
-typedef struct rcu_gp_oldstate hm_rcu_state;
+#define hm_rcu_state rcu_gp_oldstate
 #endif
 
 /* Where spinlocks sleep, hard interrupts cannot take them. */

@@ -156,8 +156,11 @@ enum hm_phase {
 	HM_UNCLEAR,
 	HM_STEADY,	/* holds exactly its held[] */
 	HM_TAKING,	/* in a lock function for wants, and holds its held[] */
-	HM_PASSING,	/* in a function that waits for readers: while it sleeps,
-			 * holds exactly its held[], of which that is the last */
+	/*
+	 * In a function that waits for readers: while it sleeps, holds exactly
+	 * its held[], the last of which stands for the waiting.
+	 */
+	HM_PASSING,
 };
 
 enum hm_irq_state { HM_IRQ_ARMED, HM_IRQ_MISSED, HM_IRQ_DONE };

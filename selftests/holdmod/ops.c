@@ -97,9 +97,9 @@ static void with_trace_callback(void)
 #endif
 
 #ifdef HM_HAVE_COND_FULL
-static void full_state(void (*synchronize)(hm_rcu_state *))
+static void full_state(void (*synchronize)(struct hm_rcu_state *))
 {
-	hm_rcu_state state;
+	struct hm_rcu_state state;
 
 	get_state_synchronize_rcu_full(&state);
 	synchronize(&state);

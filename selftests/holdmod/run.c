@@ -234,6 +234,7 @@ static int step_leave(struct hm_actor *actor, const struct hm_step *step)
 	hold->left = true;
 	step->lock->left = *hold;
 	hm_hand_over(hold, true);
+	/* Pairs with step_release(). */
 	smp_store_release(&step->lock->is_left, true);
 	return 0;
 }
@@ -249,6 +250,7 @@ static int step_release(const struct hm_step *step)
 	u64 releasing = local_clock();
 	unsigned int i;
 
+	/* Pairs with step_leave(). */
 	if (!smp_load_acquire(&lock->is_left))
 		return -ENOLCK;
 	left = lock->left;
