@@ -206,12 +206,13 @@ all_supported()
 # by_type WORD MODES
 by_type()
 {
-	local mode no
+	local mode no=""
 
 	for mode in $2; do
 		if ! supported "$1" "$mode"; then
-			no=${reasons[$1:$mode]:-}
-			cannot "$1:$mode cannot be tracked" "lock_held($1:$mode)" "$no"
+			: "${no:=${reasons[$1:$mode]}}"
+			cannot "$1:$mode cannot be tracked" "lock_held($1:$mode)" \
+			       "${reasons[$1:$mode]}"
 		elif has_modes "$1"; then
 			expect_locks "$1 by type, $mode" "lock_held($1:$mode)" \
 				     "$1" "$(locks_of "$1" "$mode")"
