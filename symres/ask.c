@@ -13,9 +13,9 @@
 #include "internal.h"
 
 enum {
-	QUESTIONS = 11 << 10,	/* at most so many before answers are taken */
+	QUESTIONS = 9 << 10,	/* at most so many before answers are taken */
 	ANSWERS = QUESTIONS,	/* kept, unless growing pays */
-	NAMES = 704 << 10,	/* bytes of names for as many */
+	NAMES = 576 << 10,	/* bytes of names for as many */
 	GROWTH = 8,		/* times as much, at most */
 	WINDOW = 64 << 10,	/* bytes that are read at once */
 	NEAR = 4 << 10,		/* what is closer is read with it */
@@ -132,7 +132,7 @@ static int asked_new(struct symres *s)
 	/* Names as they were written are longer. */
 	a->mean = s->demangle ? 128 : 64;
 	a->q = reallocarray(NULL, QUESTIONS, sizeof(*a->q));
-	if (!a->q || resize(a, 1, NAMES * (s->demangle ? 2 : 1))) {
+	if (!a->q || resize(a, 1, NAMES * (s->demangle ? 3 : 1))) {
 		asked_free(a);
 		return -ENOMEM;
 	}

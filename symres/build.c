@@ -284,8 +284,9 @@ int names_collect(struct file *f, struct symres *s, struct range_list *l)
 	return ret;
 }
 
-static int collect_symbols(struct file *f, bool perf, struct focus *focus,
-			   struct range_list *l)
+/* What all tables have, or with @focus what matters to its address. */
+int collect_symbols(struct file *f, bool perf, struct focus *focus,
+		    struct range_list *l)
 {
 	int ret = 0;
 

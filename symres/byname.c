@@ -73,11 +73,10 @@ static int build(struct file *f, struct symres *s)
 
 static int prepare(struct file *f, struct symres *s)
 {
-	int ret = file_index(f, s);
+	int ret;
 
-	range_list_free(&s->spare);
-	if (ret || f->miss || f->names.n)
-		return ret;
+	if (f->names.n || !f->indexed)
+		return 0;
 	ret = cache_load(f, s, KEPT_NAMES);
 	if (ret && ret != -ENOMEM) {
 		ret = build(f, s);
@@ -109,8 +108,9 @@ static int collect_found(struct file *f, struct symres *s, const char *name,
 	return ret;
 }
 
-static int tell(struct symres_place *pl, struct symres *s, uint32_t ref,
-		symres_sym_fn fn, void *arg)
+/* Hands over a symbol as the answer to @addr, which it holds. */
+int place_tell(struct symres *s, struct symres_place *pl, uint32_t ref,
+	       uint64_t addr, symres_sym_fn fn, void *arg)
 {
 	struct symres_sym sym = { .size = sizeof(sym), .flags = pl->file->flags };
 	struct file *f = pl->file;
@@ -118,7 +118,8 @@ static int tell(struct symres_place *pl, struct symres *s, uint32_t ref,
 	if (file_symbol(f, ref, &s->name, &sym))
 		return 0;
 	sym.module = pl->path;
-	sym.module_addr = sym.addr;
+	sym.module_addr = addr;
+	sym.offset = addr - sym.addr;
 	if (f->build_id_len) {
 		sym.build_id = f->build_id;
 		sym.build_id_len = f->build_id_len;
@@ -140,6 +141,20 @@ static int miss_to_errno(const struct symres_place *pl)
 	}
 }
 
+/* Sees to it that a place has an index. 0, or why it cannot as an errno. */
+int place_indexed(struct symres *s, struct symres_place *pl)
+{
+	int ret;
+
+	if (!pl->file || pl->file->miss)
+		return miss_to_errno(pl);
+	ret = file_index(pl->file, s);
+	range_list_free(&s->spare);
+	if (!ret && pl->file->miss)
+		return miss_to_errno(pl);
+	return ret ? ret : file_unchanged(pl->file);
+}
+
 long symres_find_file(struct symres *s, const char *path, const char *name,
 		      symres_sym_fn fn, void *arg)
 {
@@ -153,14 +168,10 @@ long symres_find_file(struct symres *s, const char *path, const char *name,
 	ret = symres_place(s, path, &pl);
 	if (ret)
 		return ret;
-	if (!pl->file || pl->file->miss)
-		return miss_to_errno(pl);
-	ret = prepare(pl->file, s);
-	if (!ret && pl->file->miss)
-		return miss_to_errno(pl);
+	ret = place_indexed(s, pl);
 	if (!ret)
-		ret = file_unchanged(pl->file);
-	if (!ret)
+		ret = prepare(pl->file, s);
+	if (!ret && pl->file->indexed)
 		ret = collect_found(pl->file, s, name, &l);
 	if (!ret && l.n)
 		qsort(l.v, l.n, sizeof(*l.v), compare);
@@ -168,7 +179,7 @@ long symres_find_file(struct symres *s, const char *path, const char *name,
 		/* The same symbol in two tables. */
 		if (i && l.v[i].addr == l.v[i - 1].addr)
 			continue;
-		ret = tell(pl, s, l.v[i].ref, fn, arg);
+		ret = place_tell(s, pl, l.v[i].ref, l.v[i].addr, fn, arg);
 		n += !ret;
 	}
 	free(l.v);

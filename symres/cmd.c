@@ -29,6 +29,7 @@ static const char usage_text[] =
 "  -k               addresses of the kernel\n"
 "  --kallsyms FILE  kernel symbols to use, in place of /proc/kallsyms\n"
 "  -a, --addresses  print each address before its name\n"
+"  --all            with -e, all symbols that hold each address\n"
 "  --batch          read lines PATH<tab>ADDRESS, or PATH<tab>OFFSET<tab>ADDRESS\n"
 "                   whose OFFSET is not used; print names alone\n"
 "  --offset-in-symbol\n"

@@ -14,10 +14,16 @@
 /* Deeply nested names make the demangler use much stack and time. */
 #define MAX_MANGLED (64u << 10)
 
+/* A name of Rust's first scheme ends in a hash, which looks like C++. */
+static bool may_be_rust(const char *name)
+{
+	return name[1] == 'R' || strstr(name, "17h");
+}
+
 static char *demangle(const char *name)
 {
 	/* Without VERBOSE Rust's hash is left out. */
-	char *s = rust_demangle(name, DMGL_PARAMS);
+	char *s = may_be_rust(name) ? rust_demangle(name, DMGL_PARAMS) : NULL;
 
 	return s ? s : cplus_demangle_v3(name, DMGL_PARAMS | DMGL_ANSI |
 					       DMGL_VERBOSE);

@@ -127,6 +127,17 @@ static int read_phdrs(const struct elf *elf, uint64_t off, size_t n,
 	return ret;
 }
 
+/* Sections are needed while tables are read; segments as long as the file. */
+void elf_free_sections(struct elf *elf)
+{
+	free(elf->shdr);
+	elf->shdr = NULL;
+	elf->nshdr = 0;
+	free(elf->names);
+	elf->names = NULL;
+	elf->names_size = 0;
+}
+
 static int read_sections(struct elf *elf)
 {
 	uint64_t off = elf->ehdr.e_shoff, n = elf->ehdr.e_shnum;
@@ -143,13 +154,15 @@ static int read_sections(struct elf *elf)
 	elf->shstrndx = elf->ehdr.e_shstrndx;
 	if (elf->shstrndx == SHN_XINDEX)
 		elf->shstrndx = zero.sh_link;
-	if (n > MAX_SECTIONS || !elf_extent_ok(elf, off, n * size))
+	if (!n || n > MAX_SECTIONS || !elf_extent_ok(elf, off, n * size))
 		return 0;
-	elf->shdr = calloc(n ? n : 1, sizeof(*elf->shdr));
+	elf->shdr = calloc(n, sizeof(*elf->shdr));
 	if (!elf->shdr)
 		return -ENOMEM;
 	if (!read_shdrs(elf, off, n, elf->shdr))
 		elf->nshdr = n;
+	else
+		elf_free_sections(elf);
 	return 0;
 }
 
@@ -225,17 +238,6 @@ int elf_open(struct elf *elf, struct input *in)
 	else
 		opd_find(elf);
 	return ret;
-}
-
-/* Sections are needed while tables are read; segments as long as the file. */
-void elf_free_sections(struct elf *elf)
-{
-	free(elf->shdr);
-	elf->shdr = NULL;
-	elf->nshdr = 0;
-	free(elf->names);
-	elf->names = NULL;
-	elf->names_size = 0;
 }
 
 void elf_close(struct elf *elf)

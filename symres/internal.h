@@ -283,6 +283,8 @@ bool focus_takes(struct focus *focus, const struct range *r);
 
 struct file;
 
+int collect_symbols(struct file *f, bool perf, struct focus *focus,
+		    struct range_list *l);
 int index_build(struct file *f, struct symres *s, struct focus *focus);
 int index_from_list(struct file *f, struct range_list *l);
 int names_collect(struct file *f, struct symres *s, struct range_list *l);
@@ -476,6 +478,9 @@ int place_memory(struct symres *s, struct symres_place *pl, unsigned char *mem,
 		 size_t size);
 int place_name(struct symres *s, struct symres_place *pl, uint64_t at, bool is_offset,
 	       struct symres_sym *sym);
+int place_indexed(struct symres *s, struct symres_place *pl);
+int place_tell(struct symres *s, struct symres_place *pl, uint32_t ref,
+	       uint64_t addr, symres_sym_fn fn, void *arg);
 char *path_join(const char *a, const char *b, const char *c);
 bool path_is_file(const char *path);
 

@@ -1,50 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * Kernel symbols from the text of /proc/kallsyms. It has no sizes: a symbol
- * ends where the next one of any type begins, but not across a module's border,
- * and not across a gap bigger than symbols are.
- */
-#include <ctype.h>
+/* Look-ups among kernel symbols, which are read at the first of them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "internal.h"
-
-#define PAGE 4096u
-#define MAX_FUNC (1u << 20)	/* no function is longer */
-#define MAX_DATA (64u << 20)
-#define BUCKETS 1024u
-#define CORE 0u			/* number of the kernel proper among modules */
-
-struct ksym {
-	uint64_t addr;
-	uint32_t name;		/* offset in names */
-	uint16_t mod;
-	char type;
-};
-
-struct kmod {
-	uint32_t name;
-	uint32_t next;		/* in the bucket; 0: last */
-	uint64_t start, end, count;
-};
-
-struct kernel {
-	enum symres_miss miss;
-	int err;
-	struct ksym *sym;
-	uint32_t n, room;
-	char *names;
-	size_t names_len, names_room;
-	struct kmod *mod;
-	uint32_t nmod, mod_room;
-	uint32_t bucket[BUCKETS];
-	struct index index;
-	struct text shown;	/* "[module]" of the last result */
-};
+#include "kallsyms.h"
 
 void kernel_free(struct kernel *k)
 {
@@ -58,298 +20,13 @@ void kernel_free(struct kernel *k)
 	free(k);
 }
 
-static const char *name_of(const struct kernel *k, uint32_t at)
-{
-	return k->names + at;
-}
-
-static int add_name(struct kernel *k, const char *s, size_t len, uint32_t *at)
-{
-	if (k->names_len + len + 1 > UINT32_MAX)
-		return -ENOMEM;
-	if (k->names_len + len + 1 > k->names_room) {
-		size_t room = (k->names_len + len + 1) * 2 + PAGE;
-		char *names = realloc(k->names, room);
-
-		if (!names)
-			return -ENOMEM;
-		k->names = names;
-		k->names_room = room;
-	}
-	*at = (uint32_t)k->names_len;
-	memcpy(k->names + k->names_len, s, len);
-	k->names[k->names_len + len] = 0;
-	k->names_len += len + 1;
-	return 0;
-}
-
-static int new_module(struct kernel *k, const char *name, size_t len)
-{
-	int ret;
-
-	if (k->nmod > UINT16_MAX)
-		return -E2BIG;
-	if (k->nmod == k->mod_room) {
-		uint32_t room = k->mod_room ? k->mod_room * 2 : 64;
-		struct kmod *v = reallocarray(k->mod, room, sizeof(*v));
-
-		if (!v)
-			return -ENOMEM;
-		k->mod = v;
-		k->mod_room = room;
-	}
-	k->mod[k->nmod] = (struct kmod) { .start = UINT64_MAX };
-	ret = add_name(k, name, len, &k->mod[k->nmod].name);
-	if (!ret)
-		k->nmod++;
-	return ret;
-}
-
-/* The number of a module, a new one at need, or a negative errno. */
-static int module_number(struct kernel *k, const char *name, size_t len)
-{
-	uint32_t hash = 2166136261u, *slot, i;
-	int ret;
-
-	for (size_t j = 0; j < len; j++)
-		hash = (hash ^ (unsigned char)name[j]) * 16777619u;
-	slot = &k->bucket[hash % BUCKETS];
-	for (i = *slot; i; i = k->mod[i].next) {
-		const char *s = name_of(k, k->mod[i].name);
-
-		if (!strncmp(s, name, len) && !s[len])
-			return (int)i;
-	}
-	ret = new_module(k, name, len);
-	if (ret)
-		return ret;
-	i = k->nmod - 1;
-	k->mod[i].next = *slot;
-	*slot = i;
-	return (int)i;
-}
-
-static int push_symbol(struct kernel *k, uint64_t addr, char type,
-		       const char *name, size_t len, uint16_t mod)
-{
-	struct ksym *sym;
-	int ret;
-
-	if (k->n == k->room) {
-		uint32_t room = k->room ? k->room * 2 : 1024;
-		struct ksym *v = room > INT32_MAX ? NULL :
-				 reallocarray(k->sym, room, sizeof(*v));
-
-		if (!v)
-			return -ENOMEM;
-		k->sym = v;
-		k->room = room;
-	}
-	sym = &k->sym[k->n];
-	*sym = (struct ksym) { .addr = addr, .mod = mod, .type = type };
-	ret = add_name(k, name, len, &sym->name);
-	if (!ret)
-		k->n++;
-	return ret;
-}
-
-/* "ADDRESS TYPE NAME", then "\t[MODULE]"; other lines are passed over. */
-static int add_line(struct kernel *k, const char *line)
-{
-	const char *name, *mod;
-	char *end, type;
-	size_t len;
-	uint64_t addr;
-	int ret = CORE;
-
-	if (!isxdigit((unsigned char)*line))
-		return 0;
-	errno = 0;
-	addr = strtoull(line, &end, 16);
-	if (errno || end == line || end[0] != ' ' || !end[1] || end[2] != ' ')
-		return 0;
-	type = end[1];
-	name = end + 3;
-	len = strcspn(name, " \t\n");
-	if (!len)
-		return 0;
-	mod = name + len + strspn(name + len, " \t");
-	if (*mod == '[') {
-		size_t n = strcspn(++mod, "]\n");
-
-		if (n && mod[n] == ']')
-			ret = module_number(k, mod, n);
-	}
-	if (ret == -E2BIG)
-		return 0;
-	return ret < 0 ? ret : push_symbol(k, addr, type, name, len,
-					   (uint16_t)ret);
-}
-
-static bool is_abs(const struct ksym *s)
-{
-	return s->type == 'A' || s->type == 'a';
-}
-
-static enum symres_kind kind_of(const struct ksym *s)
-{
-	if (is_abs(s))
-		return SYMRES_KIND_ABS;
-	if (strchr("tTwWi", s->type))
-		return SYMRES_KIND_FUNC;
-	return strchr("dDbBrRgGsSvVuC", s->type) ? SYMRES_KIND_DATA :
-						  SYMRES_KIND_UNKNOWN;
-}
-
-/* Markers of the linker script: nothing lives at an end. */
-static bool is_end(const char *name)
-{
-	static const char *const ends[] = {
-		"_etext", "_einittext", "_edata", "_end", "__end_rodata",
-		"__bss_stop", "__brk_limit", "__init_end",
-	};
-
-	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
-		if (!strcmp(name, ends[i]))
-			return true;
-	return false;
-}
-
-static int compare(const void *va, const void *vb)
-{
-	const struct ksym *a = va, *b = vb;
-
-	if (a->addr != b->addr)
-		return a->addr < b->addr ? -1 : 1;
-	return a->name < b->name ? -1 : a->name > b->name;
-}
-
-/* > 0: @a names their common address better than @b. */
-static int better(const struct kernel *k, const struct ksym *a,
-		  const struct ksym *b)
-{
-	bool weak_a = strchr("wWvV", a->type), weak_b = strchr("wWvV", b->type);
-	bool local_a = a->type >= 'a', local_b = b->type >= 'a';
-
-	if (weak_a != weak_b)
-		return weak_a ? -1 : 1;
-	if (local_a != local_b)
-		return local_a ? -1 : 1;
-	return compare_names(name_of(k, a->name), name_of(k, b->name));
-}
-
-/* Where a symbol ends, seeing the next address that has one. */
-static uint64_t end_of(const struct ksym *s, const struct ksym *next)
-{
-	uint64_t page = (s->addr | (PAGE - 1)) + 1;
-	uint64_t gap = next ? next->addr - s->addr : UINT64_MAX;
-	bool func = kind_of(s) == SYMRES_KIND_FUNC;
-
-	if (!page)
-		page = UINT64_MAX;
-	if (next && next->mod == s->mod && gap <= (func ? MAX_FUNC : MAX_DATA) &&
-	    (!func || kind_of(next) == SYMRES_KIND_FUNC))
-		return next->addr;
-	return gap < page - s->addr ? next->addr : page;
-}
-
-static void count_in_module(struct kernel *k, const struct ksym *s,
-			    uint64_t end)
-{
-	struct kmod *m = &k->mod[s->mod];
-
-	m->count++;
-	if (s->addr < m->start)
-		m->start = s->addr;
-	if (end > m->end)
-		m->end = end;
-}
-
-/* Next symbol at another address, of any type. */
-static uint32_t next_address(const struct kernel *k, uint32_t i)
-{
-	uint64_t addr = k->sym[i].addr;
-
-	while (i < k->n && (k->sym[i].addr == addr || is_abs(&k->sym[i])))
-		i++;
-	return i;
-}
-
-static int build_index(struct kernel *k)
-{
-	int ret = 0;
-
-	for (uint32_t i = 0, j; i < k->n && !ret; i = j) {
-		const struct ksym *best = NULL;
-		uint64_t end;
-
-		if (is_abs(&k->sym[i])) {
-			j = i + 1;
-			continue;
-		}
-		j = next_address(k, i);
-		for (uint32_t a = i; a < j; a++) {
-			struct ksym *s = &k->sym[a];
-
-			if (is_abs(s) || is_end(name_of(k, s->name)))
-				continue;
-			if (!best || better(k, s, best) > 0)
-				best = s;
-		}
-		end = end_of(best ? best : &k->sym[i],
-			     j < k->n ? &k->sym[j] : NULL);
-		for (uint32_t a = i; a < j; a++)
-			if (!is_abs(&k->sym[a]))
-				count_in_module(k, &k->sym[a], end);
-		ret = index_add(&k->index, k->sym[i].addr,
-				best ? (uint32_t)(best - k->sym) : INDEX_NONE);
-		if (!ret && end != UINT64_MAX)
-			ret = index_add(&k->index, end, INDEX_NONE);
-	}
-	return ret;
-}
-
-static bool all_zero(const struct kernel *k)
-{
-	for (uint32_t i = 0; i < k->n; i++)
-		if (k->sym[i].addr)
-			return false;
-	return true;
-}
-
-/* Reads all of @f. 0, or -ENOMEM; k->miss says what else is wrong. */
-static int parse(struct kernel *k, FILE *f)
-{
-	size_t room = 0;
-	char *line = NULL;
-	int ret = new_module(k, "vmlinux", strlen("vmlinux"));
-
-	while (!ret && getline(&line, &room, f) > 0)
-		ret = add_line(k, line);
-	free(line);
-	if (ret)
-		return ret;
-	if (!k->n) {
-		k->miss = SYMRES_MISS_NO_KALLSYMS;
-		k->err = ferror(f) ? EIO : EBADMSG;
-	} else if (all_zero(k)) {
-		k->miss = SYMRES_MISS_HIDDEN;
-	} else {
-		qsort(k->sym, k->n, sizeof(*k->sym), compare);
-		ret = build_index(k);
-		if (!ret)
-			ret = index_finish(&k->index);
-	}
-	return ret;
-}
-
 static int load(struct symres *s, FILE *f)
 {
 	struct kernel *k = calloc(1, sizeof(*k));
 	int ret = k ? 0 : -ENOMEM;
 
 	if (!ret && f)
-		ret = parse(k, f);
+		ret = kallsyms_parse(k, f);
 	if (ret) {
 		kernel_free(k);
 		return ret;
@@ -396,7 +73,7 @@ int symres_kallsyms(struct symres *s, const char *text, size_t len)
 
 static int show_module(struct kernel *k, uint16_t mod, const char **out)
 {
-	const char *name = mod == CORE ? "kernel" : name_of(k, k->mod[mod].name);
+	const char *name = mod == KALLSYMS_CORE ? "kernel" : name_of(k, k->mod[mod].name);
 	int ret = text_reserve(&k->shown, strlen(name) + sizeof("[]"));
 
 	if (!ret) {
@@ -414,7 +91,7 @@ static int fill(struct kernel *k, const struct ksym *s, uint64_t addr,
 	sym->addr = s->addr;
 	sym->offset = addr - s->addr;
 	sym->source = SYMRES_SOURCE_KALLSYMS;
-	sym->kind = kind_of(s);
+	sym->kind = kallsyms_kind(s);
 	sym->flags = sym->offset ? SYMRES_F_APPROX : 0;
 	return show_module(k, s->mod, &sym->module);
 }
@@ -449,6 +126,17 @@ static int usable(const struct kernel *k)
 	return k->miss ? -k->err : 0;
 }
 
+/* For those that go through the symbols: they are read, and of use. */
+static int open_kernel(struct symres *s, struct kernel **k)
+{
+	int ret = s ? load_file(s) : -EINVAL;
+
+	if (ret)
+		return ret;
+	*k = s->kernel;
+	return usable(*k);
+}
+
 long symres_find_kernel(struct symres *s, const char *name, symres_sym_fn fn,
 			void *arg)
 {
@@ -456,16 +144,10 @@ long symres_find_kernel(struct symres *s, const char *name, symres_sym_fn fn,
 	size_t mod_len = colon ? (size_t)(colon - name) : 0;
 	struct kernel *k;
 	long n = 0;
-	int ret;
+	int ret = fn ? open_kernel(s, &k) : -EINVAL;
 
-	if (!s || !fn)
-		return -EINVAL;
-	ret = load_file(s);
-	if (!ret)
-		ret = usable(s->kernel);
 	if (ret)
 		return ret;
-	k = s->kernel;
 	for (uint32_t i = 0; i < k->n; i++) {
 		struct symres_sym sym = { .size = sizeof(sym) };
 		const char *mod = name_of(k, k->mod[k->sym[i].mod].name);
@@ -497,20 +179,14 @@ long symres_kernel_modules(struct symres *s, symres_module_fn fn, void *arg)
 	struct symres_module *v;
 	struct kernel *k;
 	long n = 0;
-	int ret;
+	int ret = fn ? open_kernel(s, &k) : -EINVAL;
 
-	if (!s || !fn)
-		return -EINVAL;
-	ret = load_file(s);
-	if (!ret)
-		ret = usable(s->kernel);
 	if (ret)
 		return ret;
-	k = s->kernel;
 	v = calloc(k->nmod, sizeof(*v));
 	if (!v)
 		return -ENOMEM;
-	for (uint32_t i = CORE + 1; i < k->nmod; i++)
+	for (uint32_t i = KALLSYMS_CORE + 1; i < k->nmod; i++)
 		if (k->mod[i].count)
 			v[n++] = (struct symres_module) {
 				.size = sizeof(*v),

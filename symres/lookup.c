@@ -12,7 +12,7 @@ struct lookup {
 	const char *file;
 	const char *kallsyms;
 	pid_t pid;
-	bool kernel, offsets, verbose, batch, names;
+	bool kernel, offsets, verbose, batch, names, all;
 	struct format format;
 	struct symres *s;
 	struct symres_maps *maps;
@@ -82,6 +82,59 @@ static void tell(struct lookup *l, uint64_t addr, const struct symres_sym *sym)
 			 sym->err ? ")" : "");
 }
 
+/* One line for each symbol: ADDRESS SIZE NAME, or an object. */
+static int print_symbol(const struct symres_sym *sym, void *arg)
+{
+	const struct lookup *l = arg;
+
+	if (l->format.json)
+		print_answer(&l->format, l->file, sym->addr, 1, sym);
+	else
+		printf("0x%" PRIx64 " 0x%" PRIx64 " %s\n", sym->addr,
+		       sym->sym_size, sym->name);
+	return 0;
+}
+
+static int print_holder(const struct symres_sym *sym, void *arg)
+{
+	const struct lookup *l = arg;
+
+	print_answer(&l->format, l->file, sym->module_addr, 1, sym);
+	return 0;
+}
+
+static void find_failed(struct lookup *l, long n)
+{
+	complain("%s: %s", l->file, n == -ENOEXEC ?
+		 "not a usable ELF file, or one without addresses" :
+		 strerror((int)-n));
+	failed(l, FAILED);
+}
+
+/* Every symbol that holds an address. */
+static void find_holders(struct lookup *l, uint64_t addr)
+{
+	const struct symres_sym none = { .size = sizeof(none) };
+	long n = symres_find_address(l->s, l->file, addr, print_holder, l);
+
+	if (n < 0)
+		find_failed(l, n);
+	else if (!n)
+		print_answer(&l->format, l->file, addr, 0, &none);
+}
+
+static void find_name(struct lookup *l, const char *name)
+{
+	long n = symres_find_file(l->s, l->file, name, print_symbol, l);
+
+	if (n < 0) {
+		find_failed(l, n);
+	} else if (!n) {
+		complain("%s: no symbol is called '%s'", l->file, name);
+		failed(l, FAILED);
+	}
+}
+
 static void lookup_one(struct lookup *l, const char *text)
 {
 	struct symres_sym sym = { .size = sizeof(sym) };
@@ -92,6 +145,10 @@ static void lookup_one(struct lookup *l, const char *text)
 		complain("'%s' is not a hexadecimal address", text);
 		failed(l, FAILED);
 		puts("??");
+		return;
+	}
+	if (l->all) {
+		find_holders(l, addr);
 		return;
 	}
 	if (l->kernel)
@@ -128,34 +185,6 @@ static void lookup_lines(struct lookup *l)
 		failed(l, FAILED);
 	}
 	free(line);
-}
-
-/* One line for each symbol: ADDRESS SIZE NAME, or an object. */
-static int print_symbol(const struct symres_sym *sym, void *arg)
-{
-	const struct lookup *l = arg;
-
-	if (l->format.json)
-		print_answer(&l->format, l->file, sym->addr, 1, sym);
-	else
-		printf("0x%" PRIx64 " 0x%" PRIx64 " %s\n", sym->addr,
-		       sym->sym_size, sym->name);
-	return 0;
-}
-
-static void find_name(struct lookup *l, const char *name)
-{
-	long n = symres_find_file(l->s, l->file, name, print_symbol, l);
-
-	if (n < 0) {
-		complain("%s: %s", l->file, n == -ENOEXEC ?
-			 "not a usable ELF file, or one without addresses" :
-			 strerror((int)-n));
-		failed(l, FAILED);
-	} else if (!n) {
-		complain("%s: no symbol is called '%s'", l->file, name);
-		failed(l, FAILED);
-	}
 }
 
 static int open_lookup(struct lookup *l, struct symres_opts *opts)
@@ -205,6 +234,8 @@ static int check(const struct lookup *l, const struct symres_opts *opts,
 		return refuse("%s", "--root needs -e FILE or --batch");
 	if (l->offsets && (!l->file || l->names))
 		return refuse("%s", "-o needs -e FILE and addresses");
+	if (l->all && (!l->file || l->offsets || l->names))
+		return refuse("%s", "--all needs -e FILE and addresses");
 	if (l->names && !l->file)
 		return refuse("%s", "-n needs -e FILE");
 	if (l->kallsyms && !l->kernel)
@@ -234,7 +265,7 @@ static void run(struct lookup *l, const char *name, int argc, char **argv)
 
 int cmd_lookup(int argc, char **argv)
 {
-	enum { OPT_KALLSYMS = OPT_OWN, OPT_BATCH, OPT_OFFSET };
+	enum { OPT_KALLSYMS = OPT_OWN, OPT_BATCH, OPT_OFFSET, OPT_ALL };
 	static const struct option options[] = {
 		{ "offsets", no_argument, NULL, 'o' },
 		{ "name", required_argument, NULL, 'n' },
@@ -244,6 +275,7 @@ int cmd_lookup(int argc, char **argv)
 		{ "kallsyms", required_argument, NULL, OPT_KALLSYMS },
 		{ "batch", no_argument, NULL, OPT_BATCH },
 		{ "offset-in-symbol", no_argument, NULL, OPT_OFFSET },
+		{ "all", no_argument, NULL, OPT_ALL },
 		{ "json", no_argument, NULL, OPT_JSON },
 		SESSION_OPTIONS,
 		{ NULL, 0, NULL, 0 },
@@ -287,6 +319,9 @@ int cmd_lookup(int argc, char **argv)
 			break;
 		case OPT_OFFSET:
 			l.format.offset = true;
+			break;
+		case OPT_ALL:
+			l.all = true;
 			break;
 		case OPT_JSON:
 			l.format.json = true;

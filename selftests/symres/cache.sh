@@ -133,6 +133,17 @@ objcopy --remove-section .note.gnu.build-id nest.so noid.so
 equal "without a build-id: found again" "in1+0x0" \
 	"$("$symres" --cache one -e noid.so 1010)"
 
+# Two files of the same build-id, each with its own symbols.
+rm -rf one
+cp nest.so twin_id1.so
+sed 's/in1/other/g' nest.s > nest_other.s
+gcc -shared -nostdlib -Wl,--build-id="0x$(build_id nest.so)" -o twin_id2.so nest_other.s
+equal "the fixture: the same build-id" "$(build_id twin_id1.so)" "$(build_id twin_id2.so)"
+for way in made found; do
+	names "files of the same build-id, $way" "in1+0x0" --cache one -e twin_id1.so 1010
+	names "and the other, $way" "other+0x0" --cache one -e twin_id2.so 1010
+done
+
 # The debug file comes, changes and goes.
 rm -rf one
 mkdir -p later/.debug

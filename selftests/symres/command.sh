@@ -105,3 +105,22 @@ awk 'NR % 97 == 0 { print $1 }' nm_names | xargs "$symres" --cache names_store -
 	awk '{ print $3 " " $1 }' | sed 's/ 0x/ /' | sort > our_names
 awk 'NR % 97 == 0' nm_names | sed 's/ 0*/ /' | sort > some_names
 equal "every 97th of them, against nm" "" "$(grep -v ' [tTwW]* *$' some_names | diff - our_names | head -n 3)"
+
+# All symbols that hold an address.
+foo=$(value alias.so foo)
+equal "all names of an address" "__foo_impl+0x0 _foo+0x0 foo+0x0 foo_local+0x0" \
+	"$("$symres" --all -e alias.so "$foo" | sort | paste -sd ' ')"
+names "the innermost first, each once" "in1+0x2 outer+0x12 ??" --all -e nest.so 1012 103f
+printf 'int one(int x){return x*3+1;} int two(int x){return x*3+1;} int user(int x){return one(x)+two(x);}\n' > icf.c
+clang -O1 -fPIC -fno-inline -ffunction-sections -shared -fuse-ld=lld -Wl,--icf=all -o icf.so icf.c
+icf=$(value icf.so one)
+equal "functions folded into one: both names" "$icf one+0x1 two+0x1" \
+	"$(value icf.so two) $("$symres" --all -e icf.so "$(printf %x $((0x$icf + 1)))" | sort | paste -sd ' ')"
+names "and always the same one of them" "$("$symres" -e icf.so "$icf" "$icf" | paste -sd ' ')" \
+	--cache '' -e icf.so "$icf" "$icf"
+exits "--all of a process" 64 --all -p 1 1
+exits "--all of no file" 1 --all -e nowhere 1
+printf 'extern void bad(int)__attribute__((cold));int f(int x){if(__builtin_expect(x<0,0)){bad(x);bad(x+1);bad(x+2);}return x*2;}\n' > cold.c
+gcc -O2 -fPIC -shared -o cold.so cold.c
+names "the cold part of a function has its own name" "f.cold+0x1 f+0x0" -e cold.so \
+	"$(printf %x $((0x$(value cold.so f.cold) + 1)))" "$(value cold.so f)"

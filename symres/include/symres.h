@@ -197,6 +197,17 @@ typedef int (*symres_sym_fn)(const struct symres_sym *sym, void *arg);
 long symres_find_file(struct symres *s, const char *path, const char *name,
 		      symres_sym_fn fn, void *arg);
 
+/*
+ * symres_find_address() - all symbols that hold an address of an ELF file
+ *
+ * The innermost first: aliases, functions folded into one, and what is around
+ * them; a symbol without size holds its first byte. One of them is what
+ * symres_lookup_file() answers, unless that was inferred or is a stub. Returns
+ * like symres_find_file().
+ */
+long symres_find_address(struct symres *s, const char *path, uint64_t vaddr,
+			 symres_sym_fn fn, void *arg);
+
 /* A path of the session and what is behind it; it lives as long. */
 struct symres_place;
 
