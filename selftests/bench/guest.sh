@@ -92,8 +92,8 @@ rwlock_w="rwlock_write rwlock_write_irqsave"
 others="rt_mutex percpu_rwsem_write semaphore srcu_read rcu_read"
 hits="mutex_hit rwsem_read_hit rwsem_write_hit spinlock_hit"
 all="$mutex $rwsem_r $rwsem_w rwsem_downgrade $spinlock $rwlock_r $rwlock_w $others $hits"
-samples="sample_none sample_mutex1 sample_mutex4 sample_mutex16 sample_spinlock1"
-raws="raw_none raw_mutex1 raw_mutex4 raw_mutex16 raw_spinlock1"
+samples_mutex="sample_mutex1 sample_mutex4 sample_mutex16"
+raws_mutex="raw_mutex1 raw_mutex4 raw_mutex16"
 
 # shellcheck disable=SC2086 # lists of words
 pairs_of()
@@ -142,10 +142,10 @@ samples_of()
 	done <<-LIST
 		cpu == 1000;sample_none
 		cpu < 1000;sample_none raw_none
-		lock_held(mutex);$samples $raws
-		lock_held(spinlock);$samples raw_spinlock1
-		lock_held(mutex) || lock_held(spinlock);sample_none $raws
-		lock_held(rwsem);$samples
+		lock_held(mutex);sample_none $samples_mutex $raws_mutex
+		lock_held(spinlock);sample_none sample_spinlock1 raw_spinlock1
+		lock_held(mutex) || lock_held(spinlock);sample_none sample_mutex1 raw_mutex1
+		lock_held(mutex) && lock_held(rwsem);sample_none $samples_mutex
 		lock_held(${one}_mutex);sample_none
 		lock_held(${one}_spinlock);sample_none
 		lock_held(${one}_rwsem:R);sample_none
@@ -170,7 +170,8 @@ part_pairs()
 # shellcheck disable=SC2086 # lists of words
 part_samples()
 {
-	measure sample bare none sample_empty $samples $raws
+	measure sample bare none sample_empty sample_none $samples_mutex \
+		sample_spinlock1 raw_none $raws_mutex raw_spinlock1
 	samples_of ftrace
 }
 
@@ -199,7 +200,7 @@ part_peers()
 		rmmod probemod
 	done
 	start_bpftrace
-	measure pair bpftrace mutex $mutex
+	measure pair bpftrace mutex mutex mutex_nested4 mutex_nested16
 	stop "$helper"
 	start_lockbpf mutex
 	measure pair BPF mutex $mutex
@@ -312,17 +313,17 @@ part_tasks()
 # The filters differ, so that each has its own program and its own event
 part_filters()
 {
-	local n=0 upto pids=() pid
+	local n=0 most pids=() pid
 
 	load ftrace
-	for upto in 1 8 64; do
-		while [ $((++n)) -lt $upto ]; do
+	for most in 1 8 64; do
+		while [ $((++n)) -lt $most ]; do
 			start "$BENCH_OUT/events"
 			pids+=("$helper")
 			"$LOCKHELD_CTL" add-filter "lock_held(mutex) && cpu != $n" \
 				--pid "$helper" >/dev/null
 		done
-		with_filter 'lock_held(mutex)' measure scale ftrace "mutex, $upto filters" \
+		with_filter 'lock_held(mutex)' measure scale ftrace "mutex, $most filters" \
 			mutex sample_none sample_mutex1
 	done
 	for pid in "${pids[@]}"; do

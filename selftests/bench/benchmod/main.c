@@ -33,7 +33,8 @@
  * @n: times, on each CPU
  * @cpus: CPUs, all at the same time
  * @ready: CPUs that are about to begin
- * @left: CPUs that have not finished
+ * @over: CPUs that have finished
+ * @left: CPUs whose threads have not
  * @done: all have
  * @from: when each CPU began
  * @to: when each CPU finished
@@ -43,6 +44,7 @@ struct bm_run {
 	unsigned int n;
 	unsigned int cpus;
 	atomic_t ready;
+	atomic_t over;
 	atomic_t left;
 	struct completion done;
 	cycles_t from[BM_CPUS];
@@ -65,6 +67,13 @@ static const struct bm_op *op_find(const char *name)
 	return NULL;
 }
 
+static void meet(atomic_t *here)
+{
+	atomic_inc(here);
+	while (atomic_read(here) < run.cpus)
+		cpu_relax();
+}
+
 static int run_on_cpu(void *data)
 {
 	unsigned int i = (unsigned long)data;
@@ -73,12 +82,12 @@ static int run_on_cpu(void *data)
 	/* The first few times may set up what later ones find. */
 	run.op->fn(&bm_locks[i], 4);
 	local_irq_save(flags);
-	atomic_inc(&run.ready);
-	while (atomic_read(&run.ready) < run.cpus)
-		cpu_relax();
+	meet(&run.ready);
 	run.from[i] = get_cycles();
 	run.op->fn(&bm_locks[i], run.n);
 	run.to[i] = get_cycles();
+	/* Whoever goes to sleep would be counted with those that go on. */
+	meet(&run.over);
 	local_irq_restore(flags);
 	if (atomic_dec_and_test(&run.left))
 		complete(&run.done);
@@ -127,6 +136,7 @@ static int run_now(const struct bm_op *op, unsigned int n, unsigned int cpus)
 	run.n = n;
 	run.cpus = cpus;
 	atomic_set(&run.ready, 0);
+	atomic_set(&run.over, 0);
 	atomic_set(&run.left, cpus);
 	init_completion(&run.done);
 	if (cpus > 1)
