@@ -25,7 +25,6 @@
 #include "lockheld.h"
 
 struct lh_counts {
-	u64 evaluated;
 	u64 passed;
 	u64 dropped;
 	u64 uncertain;
@@ -142,7 +141,7 @@ static void overflow(struct perf_event *event, struct perf_sample_data *data,
 	struct perf_event *root = event->parent ?: event;
 	struct attachment *attachment = find_attachment(root);
 	struct lh_filter *filter;
-	struct lh_sample sample;
+	struct lh_sample sample LH_UNINITIALIZED;
 	bool passed;
 
 	if (!attachment) {
@@ -156,7 +155,6 @@ static void overflow(struct perf_event *event, struct perf_sample_data *data,
 	sample.regs = regs;
 	sample.root = root;
 	sample.context = sampled_context(attachment);
-	sample.perf_rcu_depth = lh_perf_rcu_depth(event);
 	sample.held_ns = 0;
 	sample.uncertain = false;
 	sample.nr_owned = 0;
@@ -166,7 +164,6 @@ static void overflow(struct perf_event *event, struct perf_sample_data *data,
 	passed = !(READ_ONCE(filter->flags) & LOCKHELD_FILTER_GONE) &&
 		 lh_filter_run(filter->insns, filter->nr_insns, &sample);
 
-	this_cpu_inc(filter->counts->evaluated);
 	if (sample.uncertain)
 		this_cpu_inc(filter->counts->uncertain);
 	if (!passed) {
@@ -609,11 +606,11 @@ int lh_filter_next(u32 id, int (*fn)(const struct lh_filter_info *, void *),
 			struct lh_counts *counts;
 
 			counts = per_cpu_ptr(filter->counts, cpu);
-			info.evaluated += counts->evaluated;
 			info.passed += counts->passed;
 			info.dropped += counts->dropped;
 			info.uncertain += counts->uncertain;
 		}
+		info.evaluated = info.passed + info.dropped;
 		ret = fn(&info, arg);
 		break;
 	}

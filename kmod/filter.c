@@ -189,7 +189,7 @@ bool lh_filter_run(const struct lockheld_insn *insns, unsigned int nr,
 		   struct lh_sample *sample)
 {
 	const struct lockheld_insn *insn, *end = insns + nr;
-	u64 stack[LOCKHELD_STACK_MAX];
+	u64 stack[LOCKHELD_STACK_MAX] LH_UNINITIALIZED;
 	u64 *top = stack;	/* the next free place */
 
 	for (insn = insns; insn != end; insn++) {

@@ -6,6 +6,16 @@
 #include <linux/lockheld.h>
 #include <linux/types.h>
 
+/*
+ * For large variables of handlers, which the compiler would clear on kernels
+ * with CONFIG_INIT_STACK_ALL_ZERO. What is not written of them is not read.
+ */
+#if __has_attribute(uninitialized)
+#define LH_UNINITIALIZED	__attribute__((uninitialized))
+#else
+#define LH_UNINITIALIZED
+#endif
+
 struct lh_sample;
 
 /**

@@ -372,7 +372,6 @@ int lh_lock_families(unsigned long addr, u64 extent);
  * @data: perf's data
  * @regs: registers when it was taken
  * @root: the event @event was inherited from, or itself
- * @perf_rcu_depth: RCU read sections that perf itself is in
  * @context: of the code that was sampled, not of the sampling
  * @held_ns: longest time that a lock of the last lock term has been held
  * @uncertain: a lock might be held, or be waited for
@@ -387,7 +386,6 @@ struct lh_sample {
 	struct pt_regs *regs;
 	struct perf_event *root;
 	u64 held_ns;
-	int perf_rcu_depth;
 	u8 context;
 	bool uncertain;
 	u8 nr_owned;

@@ -247,14 +247,15 @@ static bool match_owner(struct lh_sample *sample,
 {
 	unsigned long owners = insn->pad >> OWNERS_SHIFT;
 	unsigned long lock;
-	unsigned int family;
+	u8 family;
 
-	if (!owners)
+	lock = owners ? lock_of(insn) : 0;
+	if (!lock)
 		return false;
-	lock = lock_of(insn);
-	for_each_set_bit(family, &owners, OWNERS_SHIFT) {
-		if (!lock || lh_owner(family, LOCKHELD_MODE_WRITE, lock) !=
-			     LH_WORD_MINE)
+	for (; owners; owners &= owners - 1) {
+		family = __ffs(owners);
+		if (lh_owner(family, LOCKHELD_MODE_WRITE, lock) !=
+		    LH_WORD_MINE)
 			continue;
 		add_owned(sample, family, LOCKHELD_MODE_WRITE, lock);
 		return true;
@@ -272,7 +273,7 @@ static bool match_counted(struct lh_sample *sample,
 	    insn->mode == LOCKHELD_MODE_WRITE)
 		return false;
 	if (insn->family == LOCKHELD_FAMILY_RCU)
-		found = lh_rcu_depth() > sample->perf_rcu_depth;
+		found = lh_rcu_depth() > lh_perf_rcu_depth(sample->event);
 	else if (insn->family == LOCKHELD_FAMILY_RCU_TRACE)
 		found = lh_rcu_trace_depth() > 0;
 	if (found)

@@ -166,7 +166,7 @@ void lh_sample_output(struct lh_sample *sample, u32 filter,
 		      perf_overflow_handler_t handler)
 {
 	struct perf_sample_data *data = sample->data;
-	struct record record;
+	struct record record LH_UNINITIALIZED;
 	unsigned int size;
 
 	if (!(sample->event->attr.sample_type & PERF_SAMPLE_RAW)) {
