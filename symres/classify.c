@@ -109,9 +109,9 @@ static bool perf_classify(const struct elf *elf, struct symtab *t,
 	if (elf->ehdr.e_machine == EM_ARM && type == STT_FUNC)
 		r->start &= ~(uint64_t)1;
 	r->end = r->start + sym->st_size;
-	r->own_end = sym->st_size && r->end > r->start;
 	if (r->end < r->start)
 		r->end = UINT64_MAX;
+	r->own_end = sym->st_size;
 	r->name = sym->st_name;
 	r->rank = (uint8_t)(!!sym->st_size << 3 | (type != STT_NOTYPE) << 2 |
 			    (bind != STB_WEAK) << 1 | (bind == STB_GLOBAL));

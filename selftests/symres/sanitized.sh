@@ -115,6 +115,20 @@ mkdir corpus_{elf,kallsyms,index,debuglink,minidebug,jit}
 cp nest.so sizeless.so gap.so p_ibt p_lld ver_s.so cor_*.so ./*-linux-gnu.so \
 	th.so a64.so app.debug link/app vdso.so mini.so p_irel hash_both hash_sysv \
 	dyn_badstr ppc1 opd16 sun_good.so sun_unsorted.so sel.so corpus_elf/
+# Sizes beyond the end of all addresses, among names that compete.
+python3 - <<'PY'
+import struct
+d = bytearray(open('tie.so', 'rb').read())
+shoff, = struct.unpack_from('<Q', d, 0x28)
+for i in range(struct.unpack_from('<H', d, 0x3c)[0]):
+    kind, = struct.unpack_from('<I', d, shoff + i * 64 + 4)
+    off, size = struct.unpack_from('<QQ', d, shoff + i * 64 + 24)
+    if kind == 2:
+        for at in range(off + 24, off + size, 48):
+            struct.pack_into('<Q', d, at + 16, 2**64 - 2)
+for n in range(4):
+    open('corpus_elf/tie_wrap%d.so' % n, 'wb').write(d + bytes(n))
+PY
 cp ksyms ksyms2 hidden corpus_kallsyms/
 for f in mini.so nest.so p_ibt; do
 	"$symres" index --cache "fuzz_store/$f" $f
