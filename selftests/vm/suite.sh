@@ -46,7 +46,8 @@ write_sources()
 		address=$(address_of "$archive")
 		[ -n "$address" ] || die 2 "this machine's apt sources do not say where $archive could be"
 		echo "deb [signed-by=$key] $address $archive main"
-	done > "$dir/sources.list"
+	done > "$dir/sources.new"
+	mv "$dir/sources.new" "$dir/sources.list"
 }
 
 # use_suite NAME: sets what the functions below work on
@@ -65,22 +66,24 @@ use_suite()
 		-o Dir::Cache="$suite_dir/apt" -o APT::Update::Error-Mode=any)
 }
 
+# Nobody may bring the lists up to date while they are read
 apt_get()
 {
-	apt-get -q "${apt_options[@]}" "$@"
+	flock --shared "$suite_dir/lock" apt-get "${apt_options[@]}" "$@"
 }
 
 apt_cache()
 {
-	apt-cache "${apt_options[@]}" "$@"
+	flock --shared "$suite_dir/lock" apt-cache "${apt_options[@]}" "$@"
 }
 
-# Brings apt's lists up to date. Several of us may want that at once, and others
-# on this machine, too.
+# Brings apt's lists up to date. Several of us may want that at once, of which
+# the first does it, and others on this machine, too.
 suite_update()
 (
 	exec 8>"$suite_dir/lock"
 	flock 8
+	[ -z "$(find "$suite_dir/updated" -mmin -10 2>/dev/null)" ] || return 0
 	if [ "$suite" != machine ]; then
 		. /etc/os-release
 		# What machine_sources says is known only from the machine's lists
@@ -88,7 +91,7 @@ suite_update()
 		write_sources "$suite_dir/apt"
 	fi
 	for _ in 1 2 3 4; do
-		apt_get update && return
+		apt-get "${apt_options[@]}" update && touch "$suite_dir/updated" && return
 		sleep 10
 	done
 	return 1
