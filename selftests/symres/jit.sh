@@ -69,7 +69,7 @@ if [ "$(id -u)" = 0 ]; then
 	mkdir -p ctr_tmp
 	start unshare -p -f -m --mount-proc sh -c "mount --bind $PWD/ctr_tmp /tmp && exec ./jitprog"
 	tries=100
-	until inner=$(pgrep -P "$pid" 2>/dev/null) &&
+	until inner=$(awk '{ print $1 }' "/proc/$pid/task/$pid/children") && [ -n "$inner" ] &&
 		grep -q 7e0000000000 "/proc/$inner/maps" 2>/dev/null; do
 		[ $((tries -= 1)) -gt 0 ] || break
 		sleep .05

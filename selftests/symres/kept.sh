@@ -1,16 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2154,SC2046
 # The verbs about kept indexes, and look-ups that need none. Sourced by run.sh,
 # in a folder for fixtures.
 
 # Each address by a process of its own, that reads the tables once, and all of
 # them by one that has an index.
-for f in many.so wide.so; do
+# Of these perf takes the one that does not hold the second byte.
+printf '.globl small\n.type small,@function\n.weak big\n.type big,@function\nsmall:\nbig: nop\nnop\nnop\nret\n.size small,1\n.size big,4\n' > hides.s
+{ cat nest.s overlap.s tie.s hides.s sizeless.s && python3 -c "
+for i in range(21000):
+    print('.type filler%d,@function\nfiller%d: ret\n.size filler%d,1' % (i, i, i))"; } > nested.s
+gcc -shared -nostdlib -o nested.so nested.s
+for f in many.so wide.so nested.so; do
 	nm $f | awk 'NR % 5000 == 7 { print $1 }' > addrs
 	printf '%s\n' 1 fff 1000 "$(nm $f | sort | tail -n 1 | cut -d ' ' -f 1)" >> addrs
 	while read -r a; do
 		printf '%s\n%x\n%x\n' "$a" $((0x$a + 1)) $((0x$a - 1))
 	done < addrs > around
+	# Where symbols overlap, each byte.
+	[ $f != nested.so ] || nm nested.so | awk '$3 !~ /^filler/ { print $1 }' >> around
+	[ $f != nested.so ] || printf '%x\n' $(seq 4096 4270) >> around
 	for policy in honest perf; do
 		while read -r a; do
 			"$symres" --cache '' --policy $policy -e $f "$a" 2>&1
