@@ -240,12 +240,18 @@ fewer()
 
 # Runs a script of holdmod. Scripts that must be at work at the same time are
 # run in the background: hm ... & hm ... & wait. It must come in one write, and
-# the shell writes line by line.
+# the shell writes line by line, and no more than 4 KiB.
 hm()
 {
 	local script="scenario ${scene:-0}; $*"
 
-	printf '%s' "${script//$'\n'/;}" > "$hm_dir/run"
+	script=${script//$'\n'/;}
+	if [ ${#script} -lt 4096 ]; then
+		printf '%s' "$script" > "$hm_dir/run"
+	else
+		printf '%s' "$script" |
+			dd bs=8192 iflag=fullblock of="$hm_dir/run" status=none
+	fi
 }
 export -f hm
 
