@@ -5,8 +5,8 @@
 
 # Each address by a process of its own, that reads the tables once, and all of
 # them by one that has an index.
-# Of these perf takes the one that does not hold the second byte.
-printf '.globl small\n.type small,@function\n.weak big\n.type big,@function\nsmall:\nbig: nop\nnop\nnop\nret\n.size small,1\n.size big,4\n' > hides.s
+# Of small and big perf takes the one that does not reach beyond mid.
+printf '.globl small\n.type small,@function\n.weak big\n.type big,@function\nsmall:\nbig: nop\nnop\n.type mid,@function\nmid: nop\n.size mid,1\nnop\nnop\nret\n.size small,1\n.size big,6\n' > hides.s
 { cat nest.s overlap.s tie.s hides.s sizeless.s && python3 -c "
 for i in range(21000):
     print('.type filler%d,@function\nfiller%d: ret\n.size filler%d,1' % (i, i, i))"; } > nested.s
