@@ -92,27 +92,30 @@ unsigned int lh_depth(struct lh_sample *sample)
 
 /*
  * A term in the module's copy of a program has in its pad which families it
- * may speak of, as a mask of BIT(family), and in the upper half those of them
+ * may speak of, as a mask of BIT(family), and in the upper half the one family
  * whose owner word is to be asked.
  */
-#define OWNERS_SHIFT	16
-static_assert(LOCKHELD_FAMILY_MAX < OWNERS_SHIFT);
+#define OWNER_SHIFT	16
+static_assert(LOCKHELD_FAMILY_MAX < OWNER_SHIFT);
 
 static u32 families_of(const struct lockheld_insn *insn)
 {
-	return insn->pad & (BIT(OWNERS_SHIFT) - 1);
+	return insn->pad & (BIT(OWNER_SHIFT) - 1);
 }
 
-/* Can the term be answered by an owner word, as far as @family goes? */
-static bool is_by_owner(const struct lockheld_insn *insn, u8 family)
+/*
+ * Can the term be answered by an owner word? Not if the lock may be of several
+ * families: where one has its owner another may have anything.
+ */
+static bool is_by_owner(const struct lockheld_insn *insn, u32 families)
 {
-	if (insn->op == LOCKHELD_OP_HELD_NS)
-		return false;	/* no word says since when */
+	if (insn->op == LOCKHELD_OP_HELD_NS || !is_power_of_2(families))
+		return false;	/* nor does a word say since when */
 	switch (insn->arg) {
 	case LOCKHELD_SPEC_ADDR:
 	case LOCKHELD_SPEC_MMAP_LOCK:
 	case LOCKHELD_SPEC_SIGLOCK:
-		return lh_owner_named(family, LOCKHELD_MODE_WRITE);
+		return lh_owner_named(ilog2(families), LOCKHELD_MODE_WRITE);
 	default:
 		return false;
 	}
@@ -245,22 +248,17 @@ static void add_owned(struct lh_sample *sample, u8 family, u8 mode,
 static bool match_owner(struct lh_sample *sample,
 			const struct lockheld_insn *insn)
 {
-	unsigned long owners = insn->pad >> OWNERS_SHIFT;
+	u8 family = insn->pad >> OWNER_SHIFT;
 	unsigned long lock;
-	u8 family;
 
-	lock = owners ? lock_of(insn) : 0;
-	if (!lock)
+	if (!family)
 		return false;
-	for (; owners; owners &= owners - 1) {
-		family = __ffs(owners);
-		if (lh_owner(family, LOCKHELD_MODE_WRITE, lock) !=
-		    LH_WORD_MINE)
-			continue;
-		add_owned(sample, family, LOCKHELD_MODE_WRITE, lock);
-		return true;
-	}
-	return false;
+	lock = lock_of(insn);
+	if (!lock || lh_owner(family, LOCKHELD_MODE_WRITE, lock) !=
+		     LH_WORD_MINE)
+		return false;
+	add_owned(sample, family, LOCKHELD_MODE_WRITE, lock);
+	return true;
 }
 
 /* A read section of RCU that the task counts, but for those of perf itself. */
@@ -340,23 +338,22 @@ static int find_families(const struct lockheld_insn *insn)
 	}
 }
 
-/* Groups that must be hooked for a term whose families are known. */
-static u32 groups_of(const struct lockheld_insn *insn)
+/* Groups that must be hooked for a term that may be of @families. */
+static u32 groups_of(const struct lockheld_insn *insn, u32 families)
 {
 	u32 groups = 0;
 	u8 family;
 
 	for (family = 1; family <= LOCKHELD_FAMILY_MAX; family++) {
-		u32 mask = lh_groups_of(family, insn->mode);
-
-		if (!(families_of(insn) & BIT(family)))
-			continue;
-		if (is_by_owner(insn, family))
-			mask &= ~lh_groups_of(family, LOCKHELD_MODE_WRITE);
+		if (families & BIT(family))
+			groups |= lh_groups_of(family, insn->mode);
+	}
+	if (is_by_owner(insn, families))
+		groups &= ~lh_groups_of(ilog2(families), LOCKHELD_MODE_WRITE);
+	for (family = 1; family <= LOCKHELD_FAMILY_MAX; family++) {
 		if (lh_counted(family, LOCKHELD_MODE_READ) &&
 		    !lh_untracked(family, LOCKHELD_MODE_READ))
-			mask &= ~lh_groups_of(family, LOCKHELD_MODE_READ);
-		groups |= mask;
+			groups &= ~lh_groups_of(family, LOCKHELD_MODE_READ);
 	}
 	/* Which no kernel has: not a reason to do without all other locks. */
 	if (insn->arg == LOCKHELD_SPEC_SLAB && !insn->family)
@@ -367,41 +364,16 @@ static u32 groups_of(const struct lockheld_insn *insn)
 
 enum lockheld_mechanism lh_lock_mechanism(const struct lockheld_insn *insn)
 {
-	if (groups_of(insn))
+	if (groups_of(insn, families_of(insn)))
 		return LOCKHELD_MECH_HOOK;
 	return insn->arg == LOCKHELD_SPEC_TYPE ? LOCKHELD_MECH_TASK :
 						 LOCKHELD_MECH_OWNER;
-}
-
-/* Of the families that the mode leaves, those that cannot be tracked go. */
-static u32 trackable(const struct lockheld_insn *insn, u32 families,
-		     const char **reason)
-{
-	u32 left = 0;
-	u8 family;
-
-	for (family = 1; family <= LOCKHELD_FAMILY_MAX; family++) {
-		struct lockheld_insn one = *insn;
-		const char *why;
-
-		if (!(families & BIT(family)))
-			continue;
-		one.pad = BIT(family);
-		why = lh_hooks_reason(groups_of(&one));
-		if (why)
-			*reason = why;
-		else
-			left |= BIT(family);
-	}
-	return left;
 }
 
 int lh_lock_resolve(struct lockheld_insn *insn, struct lh_wants *wants,
 		    const char **msg)
 {
 	int families = find_families(insn), i;
-	const char *reason = NULL;
-	u32 left;
 
 	if (families < 0) {
 		*msg = "there is no lock at this address";
@@ -424,19 +396,14 @@ int lh_lock_resolve(struct lockheld_insn *insn, struct lh_wants *wants,
 	}
 
 	/* What may be of several families must be tracked whichever it is. */
-	left = trackable(insn, families, &reason);
-	if (left != families) {
-		*msg = reason;
+	*msg = lh_hooks_reason(groups_of(insn, families));
+	if (*msg)
 		return -EOPNOTSUPP;
-	}
 	insn->pad = families;
-	for (i = 1; i <= LOCKHELD_FAMILY_MAX; i++) {
-		if ((families & BIT(i)) && insn->mode != LOCKHELD_MODE_READ &&
-		    is_by_owner(insn, i))
-			insn->pad |= BIT(OWNERS_SHIFT + i);
-	}
+	if (insn->mode != LOCKHELD_MODE_READ && is_by_owner(insn, families))
+		insn->pad |= ilog2(families) << OWNER_SHIFT;
 	/* The other locks that are one are not the same for all tasks. */
-	lh_wants_add(wants, groups_of(insn),
+	lh_wants_add(wants, groups_of(insn, families),
 		     insn->arg == LOCKHELD_SPEC_ADDR ? insn->imm : 0);
 	return 0;
 }
