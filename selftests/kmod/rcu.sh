@@ -134,11 +134,14 @@ for kind in rcu srcu rcu_trace; do
 	if [ $kind = srcu ]; then
 		expect_locks "the second domain" \
 			     "lock_held(srcu@holdmod_srcu2:W)" srcu "srcu2:W"
-		scene "two domains, readers in the first" "
+		scene "two domains, and nobody waits for readers of the first" "
 		hm 'switch 1'
-		hm 'take srcu_read_lock srcu; post 1; await 2; sleep 20000
+		hm 'take srcu_read_lock srcu; post 1; post 1; await 2; tick 1
 		    drop srcu; tick 2' &
-		hm 'await 1; wait synchronize_srcu srcu2; tick 2; post 2' &
+		hm 'await 1; take srcu_read_lock srcu2; post 3; sleep 20000
+		    drop srcu2' &
+		hm 'await 1; await 3; wait synchronize_srcu srcu2; tick 2
+		    post 2' &
 		wait
 		hm 'switch 0'"
 	fi
