@@ -69,17 +69,20 @@ static bool split(char *line, size_t *len, uint64_t *addr)
 	return true;
 }
 
+/* Eight bytes at a time, the last eight perhaps some of them again. */
 static size_t slot_of(const char *path, size_t len)
 {
-	uint64_t h = len, part;
+	uint64_t h = len, part = 0;
 
-	for (; len >= sizeof(part); path += sizeof(part), len -= sizeof(part)) {
-		memcpy(&part, path, sizeof(part));
+	for (size_t i = 0; i + sizeof(part) < len; i += sizeof(part)) {
+		memcpy(&part, path + i, sizeof(part));
 		h = (h ^ part) * 0x9e3779b97f4a7c15u;
 		h ^= h >> 32;
 	}
-	part = 0;
-	memcpy(&part, path, len);
+	if (len >= sizeof(part))
+		memcpy(&part, path + len - sizeof(part), sizeof(part));
+	else
+		memcpy(&part, path, len);
 	return ((h ^ part) * 0x9e3779b97f4a7c15u >> 40) % PLACES;
 }
 
