@@ -211,7 +211,7 @@ check "the module of its lock comes back" insmod "$HOLDMOD_KO"
 equal "and it still passes nothing" "$(filter_says passed)" "$before"
 kill -INT "$recorder"
 wait "$recorder"
-check "the recorder says which module" grep -q holdmod "$tmp/out"
+check "the recorder says which module" grep -q "module 'holdmod'" "$tmp/out"
 "$LOCKHELD_CTL" record -a -e page-faults -c 1 -o "$tmp/gone.data" --filter \
 	'!lock_held(mutex)' -- sleep 1000 > "$tmp/out" 2>&1 &
 recorder=$!
