@@ -235,8 +235,8 @@ part_work()
 	workloads bare none
 	for backend in ftrace kprobe; do
 		load $backend
-		workloads $backend none
 		if [ $backend = ftrace ]; then
+			workloads $backend none
 			with_filter 'lock_held(benchmod:benchmod_mutex)' \
 				workloads $backend "one mutex (owner word)"
 			with_filter 'lock_held(rcu:R)' workloads $backend rcu:R
@@ -267,10 +267,10 @@ part_scale()
 	for op in mutex spinlock rwsem_read mutex_nested4; do
 		ops+=("$op:$cpus")
 	done
-	measure scale bare "none, $cpus CPUs" "${ops[@]}"
+	measure scale bare "none, CPUs: $cpus" "${ops[@]}"
 	load ftrace
 	for filter in 'lock_held(mutex)' 'lock_held(spinlock)' 'depth > 0'; do
-		with_filter "$filter" measure scale ftrace "$filter, $cpus CPUs" "${ops[@]}"
+		with_filter "$filter" measure scale ftrace "$filter, CPUs: $cpus" "${ops[@]}"
 	done
 	unload
 }
@@ -286,7 +286,7 @@ with_tasks()
 {
 	local n=$1
 
-	in_tasks bare "none, $n tasks"
+	in_tasks bare "none, tasks: $n"
 	load ftrace
 	with_filter 'depth > 0' tracked_tasks "$n"
 	unload
@@ -297,7 +297,7 @@ tracked_tasks()
 	local holders=$(($1 < 500 ? $1 : 500))
 
 	start "$BENCH_OUT/work" tasks "$1" $holders
-	in_tasks ftrace "all, $1 tasks, $holders of them hold a mutex"
+	in_tasks ftrace "depth > 0, tasks: $1, with a mutex: $holders"
 	stop "$helper"
 }
 
@@ -323,7 +323,7 @@ part_filters()
 			"$LOCKHELD_CTL" add-filter "lock_held(mutex) && cpu != $n" \
 				--pid "$helper" >/dev/null
 		done
-		with_filter 'lock_held(mutex)' measure scale ftrace "mutex, $most filters" \
+		with_filter 'lock_held(mutex)' measure scale ftrace "lock_held(mutex), filters: $most" \
 			mutex sample_none sample_mutex1
 	done
 	for pid in "${pids[@]}"; do
