@@ -6,7 +6,7 @@
 #
 #	WHAT  BACKEND  FILTER  OPERATION  INSTRUCTIONS
 #
-# WHAT is pair, sample, work or scale; INSTRUCTIONS are those of one operation,
+# WHAT is pair, dropped, passed, work or scale; INSTRUCTIONS are those of one operation,
 # or of a whole workload. What has nothing loaded is the BACKEND "bare".
 
 set -euo pipefail
@@ -129,22 +129,22 @@ pairs_of()
 	unload
 }
 
-# What perf's own handler does is measured without the module
+# What perf's own handler does is measured without the module. The list says
+# which samples a filter drops and which it passes.
 # shellcheck disable=SC2086 # lists of words
 samples_of()
 {
-	local backend=$1 one=benchmod:benchmod
+	local backend=$1 one=benchmod:benchmod filter drops passes
 
 	load "$backend"
-	while IFS=';' read -r filter ops; do
-		[ -n "$filter" ] || continue
-		with_filter "$filter" measure sample "$backend" "$filter" $ops
+	while IFS=';' read -r filter drops passes; do
+		with_filter "$filter" measure_samples "$filter"
 	done <<-LIST
 		cpu == 1000;sample_none
-		cpu < 1000;sample_none raw_none
-		lock_held(mutex);sample_none $samples_mutex $raws_mutex
-		lock_held(spinlock);sample_none sample_spinlock1 raw_spinlock1
-		lock_held(mutex) || lock_held(spinlock);sample_none sample_mutex1 raw_mutex1
+		cpu < 1000;;sample_none raw_none
+		lock_held(mutex);sample_none;$samples_mutex $raws_mutex
+		lock_held(spinlock);sample_none;sample_spinlock1 raw_spinlock1
+		lock_held(mutex) || lock_held(spinlock);sample_none;sample_mutex1 raw_mutex1
 		lock_held(mutex) && lock_held(rwsem);sample_none $samples_mutex
 		lock_held(${one}_mutex);sample_none
 		lock_held(${one}_spinlock);sample_none
@@ -154,6 +154,13 @@ samples_of()
 		held_ns(mutex) > 1s;sample_none sample_mutex1
 	LIST
 	unload
+}
+
+# shellcheck disable=SC2086 # lists of words
+measure_samples()
+{
+	measure dropped "$backend" "$1" $drops
+	measure passed "$backend" "$1" $passes
 }
 
 # shellcheck disable=SC2086 # lists of words
@@ -170,7 +177,7 @@ part_pairs()
 # shellcheck disable=SC2086 # lists of words
 part_samples()
 {
-	measure sample bare none sample_empty sample_none $samples_mutex \
+	measure passed bare none sample_empty sample_none $samples_mutex \
 		sample_spinlock1 raw_none $raws_mutex raw_spinlock1
 	samples_of ftrace
 }
