@@ -56,10 +56,6 @@ else
 	expect "by slab cache, R" "lock_held(&holdmod_obj:R)" \
 	       'held ~ /obj[0-9]+[.][a-z_]*:R/'
 fi
-expect "by slab cache and family" "lock_held(mutex@&holdmod_obj)" \
-       'held ~ /obj[0-9]+[.](ww_)?mutex:/'
-expect "by slab cache, family and mode" "lock_held(rwsem@&holdmod_obj:R)" \
-       'held ~ /obj[0-9]+[.]rwsem:R/'
 expect "one and not the other" "lock_held(mutex) && !lock_held(rwsem)" \
        "held ~ /$(locks_of mutex)/ && held !~ /$(locks_of rwsem)/"
 while read -r kind mode take; do
