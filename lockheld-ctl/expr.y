@@ -103,8 +103,6 @@ operand:
 lock:
 	  place
 	| NAME "@" place	{ $$ = $3; $$->at = @$; $$->family = $1; }
-	| cache			{ $$ = ast_lock(e, @$, $1, NULL, NULL); }
-	| cache ":" NAME	{ $$ = ast_lock(e, @$, $1, NULL, $3); }
 	;
 
 place:
@@ -113,6 +111,8 @@ place:
 	| NAME			{ $$ = ast_lock(e, @$, $1, NULL, NULL); }
 	| NAME ":" NAME		{ $$ = ast_lock(e, @$, $1, $3, NULL); }
 	| NAME ":" NAME ":" NAME { $$ = ast_lock(e, @$, $1, $3, $5); }
+	| cache			{ $$ = ast_lock(e, @$, $1, NULL, NULL); }
+	| cache ":" NAME	{ $$ = ast_lock(e, @$, $1, NULL, $3); }
 	;
 
 /* Some caches have names that are no names here. */

@@ -261,7 +261,7 @@ static bool lock_member(struct expr *e, struct ast *call, struct ast *place,
 	return !status;
 }
 
-/* The family that stands in front of an address or a symbol. */
+/* The family that stands in front of an address, a symbol or a cache. */
 static bool lock_family(struct expr *e, struct ast *call,
 			const struct ast *word)
 {

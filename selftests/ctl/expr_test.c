@@ -91,6 +91,8 @@ static void show_lock(FILE *to, const struct lockheld_insn *insn)
 		fputs("zone_lock", to);
 		break;
 	case LOCKHELD_SPEC_SLAB:
+		if (insn->family)
+			fprintf(to, "%s@", lockname_family(insn->family));
 		fprintf(to, "&%.*s", LOCKHELD_NAME_MAX,
 			(const char *)insn->name);
 		break;
