@@ -210,7 +210,6 @@ by_type()
 
 	for mode in $2; do
 		if ! supported "$1" "$mode"; then
-			: "${no:=${reasons[$1:$mode]}}"
 			cannot "$1:$mode cannot be tracked" "lock_held($1:$mode)" \
 			       "${reasons[$1:$mode]}"
 		elif has_modes "$1"; then
@@ -221,6 +220,10 @@ by_type()
 	if all_supported "$1"; then
 		expect_locks "$1 by type" "lock_held($1)" "$1" "$(locks_of "$1")"
 	else
+		# Of several reasons the first is given
+		for mode in $(modes_of "$1"); do
+			supported "$1" "$mode" || : "${no:=${reasons[$1:$mode]}}"
+		done
 		cannot "$1 cannot be tracked" "lock_held($1)" "$no"
 	fi
 }
