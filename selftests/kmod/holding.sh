@@ -49,10 +49,12 @@ if [ "$spinning" = "${spinning/rwlock/}" ]; then
 	cannot "by slab cache, some of whose locks cannot be tracked" \
 	       "lock_held(&holdmod_obj)" inlined
 else
+	# Raw spinlocks have to be asked for where spinlocks are others
+	kinds=${sleeping_spinlocks:+'([^r]|r[^a])'}
 	expect "by slab cache" "lock_held(&holdmod_obj)" \
-	       'held ~ /obj[0-9]+[.]/'
+	       "held ~ /obj[0-9]+[.]$kinds/"
 	expect "by the other slab cache" "lock_held(&holdmod_other)" \
-	       'held ~ /other[.]/'
+	       "held ~ /other[.]$kinds/"
 	expect "by slab cache, R" "lock_held(&holdmod_obj:R)" \
 	       'held ~ /obj[0-9]+[.][a-z_]*:R/'
 fi
