@@ -104,7 +104,7 @@ scene "hooks of other families come and go" "
 	    take down_read rwsem; tick 1; take spin_lock spinlock
 	    drop spinlock; drop rwsem; tick 1
 	    take read_lock rwlock; tick 1; take spin_lock spinlock
-	    drop spinlock; drop rwlock; busy 20000; end' &
+	    drop spinlock; drop rwlock; sleep 5000; end' &
 	worker=\$!
 	for i in $turns; do
 		'$LOCKHELD_CTL' record -e cpu-clock -o $tmp/other \
