@@ -20,32 +20,11 @@ repo=$(dirname "$(dirname "$here")")
 
 export hm_dir=/sys/kernel/debug/holdmod
 tmp=$(mktemp -d) || exit 1
-tests=0
-failed=0
 
 # ---- results ----
 
-diag()
-{
-	local line
-
-	printf '%s\n' "$*" | while IFS= read -r line; do
-		printf '# %s\n' "$line"
-	done
-}
-
-# ok NAME; not_ok NAME [WHY]
-ok()
-{
-	echo "ok $((++tests)) - $1"
-}
-
-not_ok()
-{
-	echo "not ok $((++tests)) - $1"
-	failed=$((failed + 1))
-	[ -z "${2:-}" ] || diag "$2"
-}
+# shellcheck source=selftests/results.sh
+. "$repo/selftests/results.sh"
 
 skip()
 {
@@ -56,29 +35,6 @@ skip_all()
 {
 	echo "1..0 # SKIP $1"
 	exit 4
-}
-
-# check NAME COMMAND...: the command must succeed
-check()
-{
-	local name=$1 out
-
-	shift
-	if out=$("$@" 2>&1); then
-		ok "$name"
-	else
-		not_ok "$name" "'$*' ended with $?: $out"
-	fi
-}
-
-# equal NAME IS SHOULD
-equal()
-{
-	if [ "$2" = "$3" ]; then
-		ok "$1"
-	else
-		not_ok "$1" "is '$2', should be '$3'"
-	fi
 }
 
 # at_least NAME IS SHOULD
@@ -164,7 +120,7 @@ load_lockheld()
 
 setup()
 {
-	echo "TAP version 13"
+	tap_begin
 	[ "$(id -u)" = 0 ] || skip_all "not root"
 	load_lockheld || exit 1
 	insmod "$HOLDMOD_KO" || exit 1
@@ -175,9 +131,7 @@ finish()
 {
 	check "holdmod is unloaded" unload holdmod
 	check "lockheld is unloaded" unload lockheld
-	echo "1..$tests"
-	[ "$failed" = 0 ] || exit 1
-	exit 0
+	tap_end
 }
 
 cleanup()
