@@ -212,6 +212,17 @@ equal "the filter is gone with perf" "$(nr_filters)" 0
 
 # ---- slab caches ----
 
+# Where some kind of lock cannot be tracked, one must be named
+kind=""
+if ! possible spinlock W; then
+	kind=mutex@
+	hold s bash -c '"$ctl" add-filter "lock_held(&dentry)" --fd $EVENTS' \
+		> "$tmp/out" 2> "$tmp/err"
+	equal "a cache with locks that cannot be tracked is refused" $? 2
+	equal "and that is said" "$(grep -c 'inlined' "$tmp/err")" 1
+fi
+export kind
+
 # A cache with several names, and of them one that is not its own
 name=$(cd /sys/kernel/slab && for name in [!:]*; do
 		[ ! -L "$name" ] || echo "$(readlink "$name") $name"
@@ -224,7 +235,7 @@ if [ -n "$name" ]; then
 	id=$(readlink "/sys/kernel/slab/$name")
 	own=$(find /sys/kernel/slab -lname "$id" -printf '%f\n' |
 		grep -xFf <(awk '{ print $1 }' /proc/slabinfo))
-	hold s bash -c '"$ctl" add-filter "lock_held(&\"$0\")" --fd $EVENTS' \
+	hold s bash -c '"$ctl" add-filter "lock_held($kind&\"$0\")" --fd $EVENTS' \
 		"$name" > "$tmp/out" 2> "$tmp/err"
 	equal "a name of a merged cache is accepted" $? 0
 	equal "the others and the cache's own name are told" "$(grep -c \
@@ -234,7 +245,7 @@ if [ -n "$name" ]; then
 else
 	echo "ok $((++nr)) - merged slab caches # SKIP none here"
 fi
-hold s bash -c '"$ctl" add-filter "lock_held(&dentry)" --fd $EVENTS' \
+hold s bash -c '"$ctl" add-filter "lock_held($kind&dentry)" --fd $EVENTS' \
 	> "$tmp/out" 2>&1
 equal "locks in the objects of a cache" $? 0
 wait_until gone
