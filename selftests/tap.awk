@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Counts the results of one test. Reads its TAP; "status" is how it exited.
-# Prints "PASSED FAILED SKIPPED" and then a line for each failure. Results that
-# have subtests (indented lines before them) are counted by these.
+# Prints "PASSED FAILED SKIPPED" and then a line for each failure, with the first
+# three lines of what the test says of it below it. Results that have subtests (indented lines before them) are counted by these.
 
 function indent(line)
 {
@@ -14,6 +14,7 @@ function fail(what)
 {
 	failed++
 	failures[failed] = what
+	explained = 0
 }
 
 # Ends all streams that are deeper than level; says whether there were results
@@ -41,6 +42,12 @@ function check_plan(level)
 
 { sub(/\r$/, "") }
 
+/^ *#/ && about && explained++ < 3 {
+	sub(/^ *# */, "")
+	failures[about] = failures[about] "\n  " $0
+	next
+}
+
 /^ *Bail out!/ { fail($0) }
 
 /^ *1\.\.[0-9]+/ {
@@ -63,12 +70,15 @@ function check_plan(level)
 	nested = close_deeper(level)
 	inner_failed = failed > before || inner[level]
 	inner[level] = 0
+	about = 0
 	results[level]++
 	name = $0
 	sub(/^ */, "", name)
 	if (name ~ /^not ok/) {
-		if (!inner_failed)
+		if (!inner_failed) {
 			fail(name)
+			about = failed
+		}
 		for (i = 0; i < level; i++)
 			inner[i] = 1
 	} else if (name ~ /# *[Ss][Kk][Ii][Pp]/) {

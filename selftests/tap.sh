@@ -19,6 +19,8 @@ tap_begin
 counts "all passed" 0 'TAP version 13\n1..2\nok 1 - a\nok 2 - b\n' "2 0 0"
 counts "plan at the end" 0 'ok 1\nok 2\n1..2\n' "2 0 0"
 counts "a failure" 1 '1..2\nok 1 - a\nnot ok 2 - b\n' "1 1 0|not ok 2 - b"
+counts "what a test says of a failure" 1 '1..2\nnot ok 1 - b\n# is 1\n# no\nok 2\n# yes\n' "1 1 0|not ok 1 - b|  is 1|  no"
+counts "and no more than three lines of it" 1 '1..1\nnot ok 1\n# 1\n# 2\n# 3\n# 4\n' "0 1 0|not ok 1|  1|  2|  3"
 counts "a failure with exit status 0" 0 '1..1\nnot ok 1 - b\n' "0 1 0|not ok 1 - b"
 counts "all passed with exit status 1" 1 '1..1\nok 1\n' "1 1 0|ended with status 1"
 counts "a skip" 0 '1..2\nok 1\nok 2 - x # SKIP no such\n' "1 0 1"
