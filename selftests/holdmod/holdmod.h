@@ -19,7 +19,7 @@
 #include "compat.h"
 
 #define HM_DEPTH	72	/* locks that an actor can hold */
-#define HM_OBJECTS	16	/* slab objects, each with a lock of each family */
+#define HM_OBJECTS	67	/* slab objects, each with a lock of each family */
 
 /*
  * As in enum lockheld_family, and behind it what is a family of lockheld's but
@@ -219,10 +219,10 @@ struct hm_record {
 	u8 context;		/* enum hm_context */
 	u8 source;		/* enum hm_source */
 	u8 depth;		/* entries of held[] */
-	u8 wants;		/* index of the lock waited for, if truth says so */
 	u8 wants_mode;
+	u16 wants;		/* index of the lock waited for, if truth says so */
 	struct {
-		u8 lock;
+		u16 lock;
 		u8 mode;
 		u8 context;
 	} held[HM_DEPTH];

@@ -32,7 +32,7 @@ struct hold_record {
 	u64 releasing;
 	u64 released;
 	pid_t tid;
-	u8 lock;
+	u16 lock;
 	u8 mode;
 };
 
@@ -51,7 +51,7 @@ static bool switch_on;
 static const char * const context_names[] = { "task", "soft", "hard" };
 static const char * const source_names[] = { "script", "timer", "switch" };
 
-static u8 lock_index(const struct hm_lock *lock)
+static u16 lock_index(const struct hm_lock *lock)
 {
 	return lock - hm_locks;
 }

@@ -22,6 +22,9 @@ fi
 # Lock functions of kernels with lock debugging call others while they spin
 spin_debug=""
 has_symbol do_raw_spin_lock && spin_debug=y
+# As many locks as the module follows, or fewer: lockdep gives up at 48
+deepest=64
+[ ! -e /proc/lockdep ] || deepest=13
 
 # ---- words, kinds, modes ----
 
@@ -141,7 +144,8 @@ unclear()
 	rcu | rcu-trace)
 		# A spinlock that sleeps is an RCU read section, too
 		if [ "$sleeping_spinlocks" ]; then
-			echo "wants ~ /percpu/ || (held wants) ~ /spinlock|rwlock|siglock/ || $waits"
+			# and so is to spin for any lock while its owner runs
+			echo "wants != \"-\" || held ~ /spinlock|rwlock|siglock/"
 		else
 			echo "wants ~ /percpu/ || $waits"
 		fi

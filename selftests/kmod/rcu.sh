@@ -38,6 +38,9 @@ sections()
 	scene "sections by $2 that nest" "
 	hm 'repeat 10; take $2 $1; tick 1; take $2 $1; tick 1; take $2 $1
 	    tick 1; drop $1; tick 1; drop $1; tick 1; drop $1; tick 2; end'"
+	scene "$deepest sections by $2, one in the other" "
+	hm '$(printf "take $2 $1; tick 1; %.0s" $(seq "$deepest"))
+	    $(printf "drop $1; tick 1; %.0s" $(seq "$deepest"))'"
 	scene "sections by $2 with interrupts on top" "
 	hm 'repeat 10; hard; tick 1; end; take $2 $1; hard; tick 2; end; soft
 	    tick 2; end; drop $1; hard; tick 1; end; end'"

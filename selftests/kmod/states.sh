@@ -66,8 +66,7 @@ compared
 
 # ---- deep ----
 
-# Objects 3 to 15 of each kind, released in another order
-order="3 15 7 14 8 13 4 12 5 9 11 6 10"
+# Locks of objects 3 and up, released in another order
 deep=""
 while read -r kind op; do
 	[[ " $sleeping $spinning " = *" $kind"[:\ ]* ]] || continue
@@ -80,19 +79,19 @@ while read -r kind op; do
 	esac
 	word=$(word_of "$kind")
 	script="tick 1"
-	for i in 3 4 5 6 7 8 9 10 11 12 13 14 15; do
-		script="$script; take $op obj$i.$kind; tick 1"
+	for i in $(seq $deepest); do
+		script="$script; take $op obj$((2 + i)).$kind; tick 1"
 	done
-	for i in $order; do
-		script="$script; drop obj$i.$kind; tick 1"
+	for i in $(seq $deepest); do
+		script="$script; drop obj$((3 + i * 5 % deepest)).$kind; tick 1"
 	done
 	at=""
 	[[ $kind =~ ^(rt_mutex|semaphore|raw_spinlock|srcu)$ ]] && at=$word@
-	expect_locks "13 deep, the tenth $kind by address" \
+	expect_locks "$deepest deep, the tenth $kind by address" \
 	       "lock_held($at$(hm_address "obj12.$kind"))" "$word" \
 	       "obj12[.]$kind"
-	scene "13 deep by $op" "hm 'repeat 2; $script; end; take $op $kind
-		tick 1; drop $kind; tick 1'"
+	scene "$deepest deep by $op" "hm '$script; take $op $kind; tick 1
+		drop $kind; tick 1'"
 done <<< "mutex mutex_lock
 ww_mutex ww_mutex_lock_ctx
 rwsem down_read
