@@ -8,11 +8,6 @@
 . "$(dirname "$0")/lib.sh"
 setup
 
-stat_of()
-{
-	"$LOCKHELD_CTL" stats | awk -v name="$1" '$1 == name { print $2 }'
-}
-
 # alone LOCK MODE TAKE OTHER: the only filter there is speaks of LOCK in MODE,
 # which TAKE takes; OTHER takes one of the same kind in another way
 alone()
@@ -20,7 +15,7 @@ alone()
 	local others="" drops="" i
 
 	supported "$1:$2" || return 0
-	for i in $(seq 0 15); do
+	for i in 0 1 $(seq 3 15); do
 		others="$others; take $3 obj$i.$1"
 		drops="$drops; drop obj$i.$1"
 	done
@@ -43,7 +38,7 @@ alone()
 	fi
 	compared
 	equal "$1:$2: no stack was filled by other locks" \
-	      "$(stat_of stack_full)" 0
+	      "$(counter stack_full)" 0
 }
 
 # Whether this kernel can track FAMILY:MODE
@@ -53,7 +48,8 @@ supported()
 		$1 == family && $2 == mode { can = $3 == "hook" }
 		END { exit !can }' && return 0
 	refused "$1 is refused here" 2 "on this kernel" \
-		"$LOCKHELD_CTL" add-filter --pid $$ "lock_held(${1%:*}:${1#*:})"
+		"$LOCKHELD_CTL" record -a -e holdmod:tick -o "$tmp/no.data" \
+		--filter "lock_held($1)" -- true
 	return 1
 }
 
