@@ -92,6 +92,19 @@ static inline void hm_percpu_rwsem_leave(struct percpu_rw_semaphore *sem)
 #define hm_rcu_state rcu_gp_oldstate
 #endif
 
+/*
+ * Meant for the lock that made another attempt fail with -EDEADLK. Kernels with
+ * DEBUG_MUTEXES keep watch over that, and scripts take it without, too.
+ */
+static inline void hm_ww_mutex_lock_slow(struct ww_mutex *lock,
+					 struct ww_acquire_ctx *ctx)
+{
+#ifdef DEBUG_WW_MUTEXES
+	ctx->contending_lock = lock;
+#endif
+	ww_mutex_lock_slow(lock, ctx);
+}
+
 /* Where spinlocks sleep, hard interrupts cannot take them. */
 #define HM_SPINLOCKS_SLEEP	IS_ENABLED(CONFIG_PREEMPT_RT)
 

@@ -34,7 +34,7 @@ OP(ww_mutex_lock_interruptible, WW_MUTEX, WRITE, TAKES, struct ww_mutex,
 OP(ww_mutex_lock_interruptible_ctx, WW_MUTEX, WRITE, TAKES, struct ww_mutex,
    ww_mutex_lock_interruptible(l, ww_context(hold)), ww_mutex)
 OP(ww_mutex_lock_slow_ctx, WW_MUTEX, WRITE, TAKES, struct ww_mutex,
-   VOID(ww_mutex_lock_slow(l, ww_context(hold))), ww_mutex)
+   VOID(hm_ww_mutex_lock_slow(l, ww_context(hold))), ww_mutex)
 OP(ww_mutex_trylock, WW_MUTEX, WRITE, TAKES, struct ww_mutex,
    TRY(hm_ww_mutex_trylock(l)), ww_mutex)
 #ifdef HM_HAVE_WW_TRYLOCK_CTX
