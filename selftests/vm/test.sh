@@ -76,6 +76,11 @@ vm 6.1 -- bash -c 'echo "WARNING: a test" >/dev/kmsg'
 is "a complaint in the log is a failure" "$status" 1
 is "the complaint is shown" "$(grep -c 'first complaint:.*WARNING: a test' "$tmp/err")" 1
 
+vm --append sysctl.kernel.tainted=512 6.1 -- echo run
+is "a kernel that is tainted from the start is started again, once" "$status $(grep -c \
+	'starting it again' "$tmp/err")" "125 1"
+is "and nothing is run in it" "$(cat "$tmp/out")" ""
+
 vm --log "$tmp/kernel.log" 6.1 -- bash -c 'echo c >/proc/sysrq-trigger; sleep 10'
 is "a crash is a failure" "$status" 125
 is "the crash is shown" "$(grep -c 'first complaint:' "$tmp/err")" 1
