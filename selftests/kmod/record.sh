@@ -11,12 +11,13 @@ setup
 
 # ---- the record behind a sample ----
 
-# holdmod's functions by address, to find the one that an address lies in
-awk '$4 == "[holdmod]" && $2 ~ /[tT]/ { print $1, $3 }' /proc/kallsyms |
-	sort > "$tmp/functions"
+# Functions by address, to find the one that an address lies in
+awk '$2 ~ /[tTwW]/ { print "0x" $1, "function", $3 }' /proc/kallsyms \
+	> "$tmp/functions"
 
 # Compares the locks listed in a recording with the log: LOG, then the numbers
-# and names of locks, then the samples. Prints what is wrong.
+# and names of locks, then the samples. Prints what is wrong. With "unknown" there
+# may be locks besides, that the kernel takes to serve soft interrupts.
 # shellcheck disable=SC2016 # for awk
 check_record='
 function mode(m) { return m == 1 ? "R" : m == 2 ? "W" : "?" m }
@@ -35,10 +36,16 @@ FILENAME == ARGV[2] { name[$3] = $1; family[$1] = $2; next }
 	seq = value("seq")
 	n = split(value("locks"), lock, ",")
 	is = ""
+	nr_unknown = 0
 	for (i = 1; i <= n; i++) {
 		split(lock[i], f, "/")
-		is = is (i > 1 ? "," : "") name[f[1]] ":" mode(f[3]) "@" \
+		if (unknown && !(f[1] in name) && context(f[4]) == "soft") {
+			nr_unknown++
+			continue
+		}
+		is = is (is == "" ? "" : ",") name[f[1]] ":" mode(f[3]) "@" \
 		     context(f[4])
+		since = f[7]
 		if (kind[f[2]] != family[name[f[1]]])
 			print "seq " seq ": family " f[2] " of " name[f[1]]
 	}
@@ -47,15 +54,15 @@ FILENAME == ARGV[2] { name[$3] = $1; family[$1] = $2; next }
 	if (context(value("lockctx")) != ctx[seq])
 		print "seq " seq ": context " value("lockctx") \
 		      " should be " ctx[seq]
-	if (value("nheld") != n + value("omitted"))
+	if (value("nheld") + nr_unknown != n + value("omitted"))
 		print "seq " seq ": " n " locks and " value("omitted") \
 		      " omitted, of " value("nheld")
 	# The tick tells since when the lock taken last is held
-	if (n && f[7] + 20000 < value("held_ns"))
-		print "seq " seq ": held_ns " f[7] " should be at least " \
+	if (is != "" && since + 20000 < value("held_ns"))
+		print "seq " seq ": held_ns " since " should be at least " \
 		      value("held_ns")
-	if (n && f[7] > 60000000000)
-		print "seq " seq ": held_ns " f[7]
+	if (is != "" && since > 60000000000)
+		print "seq " seq ": held_ns " since
 	seen++
 }
 BEGIN { n = split("mutex rwsem spinlock rwlock rt-mutex percpu-rwsem" \
@@ -65,7 +72,8 @@ END { if (seen + 0 < at_least) print "only " seen + 0 " samples" }'
 # record_is NAME AT_LEAST: of the recording just made
 record_is()
 {
-	equal "$1" "$(awk -v at_least="$2" "$check_record" "$tmp/ticks" \
+	equal "$1" "$(awk -v at_least="$2" -v unknown="$sleeping_spinlocks" \
+		"$check_record" "$tmp/ticks" \
 		"$hm_dir/locks" "$tmp/0.txt" | head -n 8)" ""
 }
 
@@ -171,22 +179,24 @@ done < "$hm_dir/ops"
 record "$script"
 sed -n 's/.* scenario=\([0-9]*\) .* locks=[^ ]*\/\(0x[0-9a-f]*\)\/[0-9]*$/\1 \2/p' \
 	"$tmp/0.txt" | sort -u > "$tmp/places"
-# The kernel's atomic_dec_and_lock() takes the spinlock, not its caller
-wrong=$(awk '
-	FILENAME == ARGV[1] { start[++n] = "0x" $1; name[n] = $2; next }
-	FILENAME == ARGV[2] { wanted[$1] = $2; next }
+# Some are functions of the kernel that call another which takes the lock, or jump
+# to it (ww_mutex_trylock), where a probed return may hide the caller. All addresses
+# are as long, so they sort as text.
+wrong=$(sort "$tmp/functions" <(awk '{ print $2, "~place", $1 }' "$tmp/places") |
+	awk '
+	FILENAME == ARGV[1] { wanted[$1] = $2; next }
+	$2 == "function" { is = $3; next }
 	{
-		is = ""
-		for (i = 1; i <= n; i++)
-			if (length(start[i]) == length($2) && start[i] < $2)
-				is = name[i]
-		if (wanted[$1] ~ /_dec_and_lock/) { places++; next }
-		if (is != wanted[$1] && !(wanted[$1] ~ /atomic/ && is ~ /^dec_/))
-			print $2, "is in", is ", should be", wanted[$1]
+		should = wanted[$3]
+		does = should
+		sub(/^take_/, "", does)
+		if (is != should && is !~ "^_?" does "$" &&
+		    !(should ~ /atomic/ && is ~ /^dec_/) &&
+		    !(does == "ww_mutex_trylock" && is ~ /_trampoline$/))
+			print $1, "is in", is ", should be", should
 		places++
 	}
-	END { print places, "places" }' \
-	"$tmp/functions" "$tmp/wanted" "$tmp/places")
+	END { print places, "places" }' "$tmp/wanted" -)
 equal "every lock was taken in the function that took it" "$wrong" \
       "$number places"
 
