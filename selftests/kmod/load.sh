@@ -11,9 +11,9 @@ setup
 . "$here/families.sh"
 
 # Hooks take a second to be placed, and on a kernel with kmemleak and KASAN half
-# a minute
-cycles=$((1000 / ${TEST_DIVISOR:-1})) hooks=$((20 / ${TEST_DIVISOR:-1}))
-loads=$((50 / ${TEST_DIVISOR:-1}))
+# a minute. Where things are to be done fewer times this is where the time goes.
+cycles=$(fewer $(fewer 1000)) hooks=$(fewer $(fewer 20))
+loads=$(fewer $(fewer 50))
 [ ! -e /sys/kernel/debug/kmemleak ] || hooks=3 loads=4
 
 part_of_this "$TEST_TOOLS/storm" "$cycles" "$hooks"
