@@ -4,6 +4,7 @@
  * mount namespace and by the number it has there. Lines are "START SIZE NAME";
  * code is replaced, so a later line wins where it covers an earlier one.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -52,9 +53,12 @@ static bool take_hex(const char **at, uint64_t *v)
 {
 	char *end;
 
+	/* strtoull() would also take blanks and a sign. */
+	if (!isxdigit((unsigned char)**at))
+		return false;
 	errno = 0;
 	*v = strtoull(*at, &end, 16);
-	if (errno || end == *at || *end != ' ' || **at == '-')
+	if (errno || *end != ' ')
 		return false;
 	*at = end + 1;
 	return true;

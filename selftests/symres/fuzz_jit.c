@@ -19,9 +19,6 @@ static bool hex(const char **at, uint64_t *v)
 	int digits = 0;
 
 	*v = 0;
-	s += strspn(s, " \t\n\v\f\r");
-	if (*s == '+')
-		s++;
 	if (s[0] == '0' && (s[1] | 0x20) == 'x' && s[2] &&
 	    strchr("0123456789abcdefABCDEF", s[2]))
 		s += 2;

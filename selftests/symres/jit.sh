@@ -22,7 +22,7 @@ int main(void)
 S
 gcc -O1 -o jitprog jitprog.c -lpthread
 jit_map() {
-	printf '7e0000000000 100 jit_old\n0x7e0000000040 20 jit_mid\n7e0000000000 80 jit_new with spaces\n7e0000000040 20 jit_latest\n7e0000000040 zz bad\n7e0000000f00 ffffffffffffffff jit_huge\n7e0000000050 0 jit_zero\nnonsense\n7e0000000200 10 \n-1 10 negative\n7e0000000300 10 jit_last\n7e0000000400 10 jit_being_wri'
+	printf '7e0000000000 100 jit_old\n0x7e0000000040 20 jit_mid\n7e0000000000 80 jit_new with spaces\n7e0000000040 20 jit_latest\n7e0000000040 zz bad\n7e0000000f00 ffffffffffffffff jit_huge\n7e0000000050 0 jit_zero\nnonsense\n7e0000000200 10 \n-1 10 negative\n -ffff81fffffffd80 10 jit_minus\n7e0000000300 10 jit_last\n7e0000000400 10 jit_being_wri'
 }
 start ./jitprog
 jit=$pid
@@ -34,7 +34,7 @@ names "a later line wins where it covers, spaces belong to the name" \
 	"jit_new with spaces+0x10 jit_latest+0x4 jit_latest+0x1f jit_new with spaces+0x60 jit_old+0x80 ??" \
 	-p "$jit" 7e0000000010 7e0000000044 7e000000005f 7e0000000060 7e0000000080 7e0000000100
 names "lines that say nothing: no size, past the end, no name, bad numbers" \
-	"?? ?? ?? jit_last+0x0" -p "$jit" 7e0000000f00 7e0000001000 7e0000000200 7e0000000300
+	"?? ?? ?? ?? jit_last+0x0" -p "$jit" 7e0000000f00 7e0000001000 7e0000000200 7e0000000280 7e0000000300
 names "a line that is still being written" "??" -p "$jit" 7e0000000400
 has "the source is told" "$("$symres" --json -p "$jit" 7e0000000300)" '"source":"jit"'
 mkfifo ask6 answer6

@@ -9,7 +9,7 @@ export LC_ALL=C
 here=$(cd "$(dirname "$0")" && pwd)
 src=$here/../../symres
 # shellcheck disable=SC2034 # for sanitized.sh
-fuzz_seconds=${FUZZ_SECONDS:-3}
+fuzz_seconds=${FUZZ_SECONDS:-3} fuzz_seed=${FUZZ_SEED:-1}
 tmp=$(mktemp -d)
 export XDG_CACHE_HOME=$tmp/cache
 chmod 755 "$tmp"	# some tests are run as nobody

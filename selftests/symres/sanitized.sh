@@ -99,7 +99,8 @@ must "builds with the thread sanitizer" clang -std=gnu11 -D_GNU_SOURCE -O1 -g -f
 	-I"$src/include" -o threads "$here/threads.c" "${lib_src[@]}" $libs -lpthread
 must "handles in threads of their own" ./threads nest.so "$libc" ksyms2
 
-# Fuzzing, each target for some seconds from a small corpus.
+# Fuzzing, each target for some seconds from a small corpus, and from the same seed
+# each time: what a short run can find is found by whoever changes something.
 mkdir fuzz_obj
 compile_for_fuzzers() {
 	local f
@@ -147,7 +148,7 @@ for target in elf kallsyms index debuglink minidebug jit; do
 	debuglink) export FUZZ_ELF=$PWD/link/app ;;
 	*) export FUZZ_ELF=$PWD/mini.so ;;
 	esac
-	if ./fuzz_$target -max_total_time="$fuzz_seconds" -max_len=65536 \
+	if ./fuzz_$target -seed="$fuzz_seed" -max_total_time="$fuzz_seconds" -max_len=65536 \
 		-timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
 		corpus_$target > fuzz.log 2>&1; then
 		result 0 "fuzzing $target"
