@@ -272,6 +272,7 @@ int cmd_lookup(int argc, char **argv)
 		{ "addresses", no_argument, NULL, 'a' },
 		{ "functions", no_argument, NULL, 'f' },
 		{ "inlines", no_argument, NULL, 'i' },
+		{ "pretty-print", no_argument, NULL, 'i' },
 		{ "kallsyms", required_argument, NULL, OPT_KALLSYMS },
 		{ "batch", no_argument, NULL, OPT_BATCH },
 		{ "offset-in-symbol", no_argument, NULL, OPT_OFFSET },

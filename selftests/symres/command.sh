@@ -56,6 +56,7 @@ exits "--kallsyms without -k" 64 --kallsyms ksyms -e nest.so 1
 exits "help" 0 --help
 names "with -a each address before its name" "0x1010: in1+0x0 0x103f: ??" -a -e nest.so 1010 103f
 names "-i and -f, as addr2line has them" "in1+0x0" -f -i -e nest.so 1010
+names "--pretty-print, too" "0x1010: in1+0x0" -a --pretty-print -e nest.so 1010
 equal "a full disk is told" "1" \
 	"$("$symres" -e nest.so 1000 2>/dev/null >/dev/full; echo $?)"
 if [ "$(id -u)" = 0 ]; then
