@@ -12,8 +12,8 @@ setup
 
 # Hooks take a second to be placed, and on a kernel with kmemleak and KASAN half
 # a minute. Where things are to be done fewer times this is where the time goes.
-cycles=$(fewer $(fewer 1000)) hooks=$(fewer $(fewer 20))
-loads=$(fewer $(fewer 50))
+cycles=$(fewer "$(fewer 1000)") hooks=$(fewer "$(fewer 20)")
+loads=$(fewer "$(fewer 50)")
 [ ! -e /sys/kernel/debug/kmemleak ] || hooks=3 loads=4
 
 part_of_this "$TEST_TOOLS/storm" "$cycles" "$hooks"
