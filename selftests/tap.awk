@@ -2,7 +2,8 @@
 #
 # Counts the results of one test. Reads its TAP; "status" is how it exited.
 # Prints "PASSED FAILED SKIPPED" and then a line for each failure, with the first
-# three lines of what the test says of it below it. Results that have subtests (indented lines before them) are counted by these.
+# three lines of what the test says of it below it. Results that have subtests
+# (indented lines before them) are counted by these.
 
 function indent(line)
 {
