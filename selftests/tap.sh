@@ -40,7 +40,7 @@ counts "other lines" 0 'okay\n# ok 9\n1..1\nok 1 - a\n' "1 0 0"
 
 # The runner, with a list of its own
 mkdir "$tmp/selftests"
-cp "$here/run_tests" "$here/tap.awk" "$tmp/selftests"
+cp "$here/run_tests" "$here/in-turn" "$here/tap.awk" "$tmp/selftests"
 cat > "$tmp/selftests/good" <<'TEST'
 #!/bin/sh
 echo 1..2; echo ok 1; echo 'ok 2 # SKIP not here'
@@ -69,6 +69,10 @@ sums()
 
 sums "the sum of good tests" 0 "1 passed, 0 failed, 1 skipped" good
 sums "the sum with a bad one" 1 "2 passed, 1 failed, 2 skipped" good bad also-good
+sums "several in a line" 1 "2 passed, 1 failed, 2 skipped" good,bad,also-good
+sums "one of several that takes too long" 1 "2 passed, 1 failed, 2 skipped" good,slow,also-good
+sums "a test that stands in two lines runs once" 0 "2 passed, 0 failed, 2 skipped" \
+	good,also-good also-good
 sums "one that takes too long" 1 "1 passed, 1 failed, 1 skipped" good slow
 sums "one that is not there" 1 "1 passed, 1 failed, 1 skipped" good absent
 
@@ -90,7 +94,11 @@ while [ "$1" != -- ]; do
 	shift
 done
 shift
-exec "$@"
+case ${VM-} in
+dies) "$@" | sed '/^# status/q'; exit 125 ;;
+complains) "$@"; exit 1 ;;
+*) exec "$@" ;;
+esac
 TEST
 cat > "$tmp/selftests/kernel" <<'TEST'
 #!/bin/sh
@@ -128,6 +136,11 @@ on_kernels "kernels by name are of their sets, too" 0 "1 passed, 0 failed, 0 ski
 	"two: 4" "kernel two,three 9"
 on_kernels "other hooks on one kernel" 0 "3 passed, 0 failed, 0 skipped" \
 	"one: 1|two: 4|two: 4kprobe" "kernel kernels,two:kprobe 9"
+on_kernels "several in one VM" 0 "2 passed, 0 failed, 1 skipped" "two: 4" "kernel,good two 9"
+VM=complains on_kernels "a kernel that complains" 1 "2 passed, 1 failed, 1 skipped" "two: 4" \
+	"kernel,good two 9"
+VM=dies on_kernels "a VM that ends too early" 1 "1 passed, 1 failed, 0 skipped" "two: 4" \
+	"kernel,good two 9"
 on_kernels "here, as soon as a kernel is there" 0 "1 passed, 0 failed, 1 skipped" "" \
 	"good host+one 9"
 on_kernels "a kernel that is none" 1 \
