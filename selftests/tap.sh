@@ -111,7 +111,7 @@ on_kernels()
 {
 	local name=$1 wanted="$3|status $2${4:+|$4}" got
 
-	printf 'kernels %s\n' 'check one two/4' 'slow lame/2' 'more three/8 broken' \
+	printf 'kernels %s\n' 'check one two/4' 'slow lame/2' 'more three/8 broken two:ftrace/9' \
 		> "$tmp/selftests/tests"
 	echo "$5" >> "$tmp/selftests/tests"
 	shift 5
@@ -124,14 +124,16 @@ on_kernels()
 
 each='kernel kernels 9'
 on_kernels "the usual kernels" 0 "2 passed, 0 failed, 0 skipped" "one: 1|two: 4" "$each"
-on_kernels "all kernels, one of which cannot be built" 1 "4 passed, 1 failed, 0 skipped" \
-	"lame: 2|one: 1|three: 8|two: 4" "$each" -a
+on_kernels "all kernels, one of which cannot be built" 1 "5 passed, 1 failed, 0 skipped" \
+	"lame: 2|one: 1|three: 8|two: 4|two: 9ftrace" "$each" -a
 on_kernels "a slow one where it is named" 0 "3 passed, 0 failed, 0 skipped" \
 	"lame: 2|one: 1|two: 4" "kernel kernels,lame 9"
-on_kernels "which is not twice then" 1 "4 passed, 1 failed, 0 skipped" \
-	"lame: 2|one: 1|three: 8|two: 4" "kernel kernels,lame 9" -a
+on_kernels "which is not twice then" 1 "5 passed, 1 failed, 0 skipped" \
+	"lame: 2|one: 1|three: 8|two: 4|two: 9ftrace" "kernel kernels,lame 9" -a
 on_kernels "one kernel of those that are not usual" 0 "1 passed, 0 failed, 0 skipped" \
 	"three: 8" "$each" -w three
+on_kernels "one kernel with one kind of hooks" 0 "1 passed, 0 failed, 0 skipped" \
+	"two: 9ftrace" "$each" -w two:ftrace
 on_kernels "kernels by name are of their sets, too" 0 "1 passed, 0 failed, 0 skipped" \
 	"two: 4" "kernel two,three 9"
 on_kernels "other hooks on one kernel" 0 "3 passed, 0 failed, 0 skipped" \
