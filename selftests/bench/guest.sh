@@ -266,11 +266,10 @@ part_work()
 }
 
 # Every CPU has locks of its own and works at the same time
-part_scale()
+scale_on()
 {
-	local cpus op ops=() filter
+	local cpus=$1 op ops=() filter
 
-	cpus=$(nproc)
 	for op in mutex spinlock rwsem_read mutex_nested4; do
 		ops+=("$op:$cpus")
 	done
@@ -280,6 +279,20 @@ part_scale()
 		with_filter "$filter" measure scale ftrace "$filter, CPUs: $cpus" "${ops[@]}"
 	done
 	unload
+}
+
+# As many CPUs as there are, half of them, and so on
+part_scale()
+{
+	local n cpu most
+
+	most=$(nproc)
+	for ((n = most; n > 0; n /= 2)); do
+		for ((cpu = n; cpu < 2 * n && cpu < most; cpu++)); do
+			echo 0 > /sys/devices/system/cpu/cpu$cpu/online
+		done
+		scale_on $n
+	done
 }
 
 in_tasks()
