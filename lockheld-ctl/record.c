@@ -337,11 +337,7 @@ static void block_signals(void)
 {
 	sigset_t set;
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGCHLD);
+	recorder_signals(&set);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	/* a full pipe is an error to be said, not a reason to die */
 	signal(SIGPIPE, SIG_IGN);

@@ -3,6 +3,7 @@
 #ifndef LOCKHELD_CTL_RECORDER_H
 #define LOCKHELD_CTL_RECORDER_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -44,9 +45,10 @@ struct recorder {
 
 /* Appends a record of ours. Return: 0 or -errno. */
 int recorder_put(const struct perf_event_header *record, void *arg);
+/* The signals that recorder_run() waits for; the caller has to block them. */
+void recorder_signals(sigset_t *set);
 /*
- * Records until the command or the watched process has ended or a signal
- * (SIGINT, SIGTERM, SIGHUP, which the caller has blocked with SIGCHLD) says so.
+ * Records until the command or the watched process has ended or a signal says so.
  * Return: 0, or -errno of the write that failed.
  */
 int recorder_run(struct recorder *r);
