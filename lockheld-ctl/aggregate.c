@@ -240,6 +240,19 @@ static size_t name_chain(struct aggregate *a, const struct sample *s,
 	return n;
 }
 
+/* Each sample once. Behind its @n frames @chain has room for a frame per lock. */
+static void add_whole(struct aggregate *a, const struct label **chain, size_t n,
+		      const struct lockheld_sample_lock *locks, int nr)
+{
+	struct row *seen[1], key = { 0 };
+	size_t nr_seen = 0;
+
+	while (a->locks_call && nr-- > 0)
+		chain[n++] = symbols_held(a->symbols, locks[nr].family,
+					  locks[nr].mode, locks[nr].addr);
+	add_to_row(a, &key, NULL, chain, n, seen, &nr_seen);
+}
+
 static void set_key(struct aggregate *a, struct row *key,
 		    const struct lockheld_sample_lock *lock,
 		    const struct label *symbol)
@@ -264,7 +277,7 @@ void aggregate_add(struct aggregate *a, const struct perf_event_attr *attr,
 {
 	struct lockheld_sample_lock locks[LOCKHELD_SAMPLE_LOCKS_MAX];
 	struct row *seen[LOCKHELD_SAMPLE_LOCKS_MAX + 1], key;
-	const struct label *chain[FRAMES_MAX];
+	const struct label *chain[FRAMES_MAX + LOCKHELD_SAMPLE_LOCKS_MAX];
 	struct lockheld_sample_tail tail;
 	size_t n, nr_seen = 0;
 	struct sample s;
@@ -281,6 +294,10 @@ void aggregate_add(struct aggregate *a, const struct perf_event_attr *attr,
 	a->with_locks += nr > 0;
 	if (nr >= 0)
 		a->omitted += tail.omitted;
+	if (a->sort == SORT_NOTHING) {
+		add_whole(a, chain, n, locks, nr);
+		return;
+	}
 	for (i = 0; i < nr; i++) {
 		set_key(a, &key, &locks[i], chain[0]);
 		add_to_row(a, &key, &locks[i], chain, n, seen, &nr_seen);

@@ -11,7 +11,11 @@
 #include "sample.h"
 #include "symbols.h"
 
-enum report_sort { SORT_LOCK, SORT_SITE, SORT_SYMBOL };
+/*
+ * What makes a row. Only the last two have each sample in one row: by where it
+ * was, or all in one, as for whoever wants nothing but the call chains.
+ */
+enum report_sort { SORT_LOCK, SORT_SITE, SORT_SYMBOL, SORT_NOTHING };
 
 /*
  * How often something was seen, and what was seen with it: call chains, from
@@ -46,6 +50,7 @@ struct row {
 
 struct aggregate {
 	enum report_sort sort;
+	bool locks_call;	/* SORT_NOTHING: chains begin with the locks held */
 	struct symbols *symbols;
 	struct row **rows;	/* most samples first, once sorted */
 	size_t nr_rows;

@@ -18,6 +18,7 @@ static const struct {
 	{ "check", cmd_check, "what this kernel lets lockheld track, and at what cost" },
 	{ "record", cmd_record, "record samples that pass a filter" },
 	{ "report", cmd_report, "show what was recorded, by lock" },
+	{ "export", cmd_export, "its call chains, for flame graphs and pprof" },
 	{ "add-filter", cmd_add_filter, "filter perf events that are already open" },
 	{ "del-filter", cmd_del_filter, "take such a filter away" },
 	{ "list", cmd_list, "filters in place, their events and counts" },

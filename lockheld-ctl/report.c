@@ -48,9 +48,9 @@ const struct note_filter *report_filter(const struct report *r, size_t i)
 {
 	size_t j;
 
-	for (j = 0; j < r->notes->nr_filters; j++)
-		if (r->notes->filters[j].event == i)
-			return &r->notes->filters[j];
+	for (j = 0; j < r->notes.nr_filters; j++)
+		if (r->notes.filters[j].event == i)
+			return &r->notes.filters[j];
 	return NULL;
 }
 
@@ -64,7 +64,7 @@ char *report_event_name(const struct report *r, size_t i)
 			  (unsigned long long)e->attr.config);
 }
 
-static void add_record(struct report *r, struct procmaps *maps, bool samples,
+static void add_record(struct report *r, bool samples,
 		       const struct perf_event_header *record)
 {
 	size_t e = pd_event_of(r->file, record);
@@ -85,7 +85,7 @@ static void add_record(struct report *r, struct procmaps *maps, bool samples,
 		return;
 	attr = &r->file->events[e].attr;
 	record_time(attr, record, &time);
-	procmaps_add(maps, record, time, record_trailer(attr));
+	procmaps_add(r->maps, record, time, record_trailer(attr));
 	/* event's id, count */
 	if (record->type == PERF_RECORD_LOST &&
 	    record->size >= sizeof(*record) + 16) {
@@ -95,8 +95,7 @@ static void add_record(struct report *r, struct procmaps *maps, bool samples,
 }
 
 /* Maps first, so that samples may stand in the file before what they need. */
-static void read_all(struct report *r, struct pd_reader *file,
-		     struct procmaps *maps, bool samples)
+static void read_all(struct report *r, struct pd_reader *file, bool samples)
 {
 	const struct perf_event_header *record;
 	uint64_t offset;
@@ -104,7 +103,7 @@ static void read_all(struct report *r, struct pd_reader *file,
 
 	pd_rewind(file);
 	while ((ret = pd_next(file, &record, &offset)) > 0)
-		add_record(r, maps, samples, record);
+		add_record(r, samples, record);
 	if (ret < 0 && !r->damage)
 		r->damage = ctl_strdup(file->error);
 }
@@ -175,45 +174,53 @@ static int parse(int argc, char **argv, struct report_opts *o)
 	return status;
 }
 
-static void report(struct pd_reader *file, const struct report_opts *o)
+void report_load(struct report *r, struct pd_reader *file)
 {
-	struct report r = {
-		.file = file,
-		.sort = o->sort,
-		.limit = o->limit,
-	};
-	struct procmaps *maps = procmaps_new();
-	struct notes notes = { 0 };
-	struct symbols *symbols;
 	size_t i;
 
+	r->file = file;
+	r->maps = procmaps_new();
 	if (file->notes)
-		notes_parse(&notes, file->notes, file->notes_len);
-	r.notes = &notes;
-	r.events = ctl_zalloc(file->nr_events * sizeof(*r.events));
-	read_all(&r, file, maps, false);
-	procmaps_ready(maps);
-	symbols = symbols_new(file, &notes, maps);
+		notes_parse(&r->notes, file->notes, file->notes_len);
+	r->events = ctl_zalloc(file->nr_events * sizeof(*r->events));
+	read_all(r, file, false);
+	procmaps_ready(r->maps);
+	r->symbols = symbols_new(file, &r->notes, r->maps);
 	for (i = 0; i < file->nr_events; i++) {
-		r.events[i].sort = o->sort;
-		r.events[i].symbols = symbols;
+		r->events[i].sort = r->sort;
+		r->events[i].locks_call = r->locks_call;
+		r->events[i].symbols = r->symbols;
 	}
-	read_all(&r, file, maps, true);
+	read_all(r, file, true);
 	for (i = 0; i < file->nr_events; i++)
-		aggregate_sort(&r.events[i]);
-	if (notes.lost > r.lost)
-		r.lost = notes.lost;
+		aggregate_sort(&r->events[i]);
+	if (r->notes.lost > r->lost)
+		r->lost = r->notes.lost;
+}
+
+void report_unload(struct report *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->file->nr_events; i++)
+		aggregate_free(&r->events[i]);
+	free(r->events);
+	free(r->damage);
+	symbols_free(r->symbols);
+	procmaps_free(r->maps);
+	notes_free(&r->notes);
+}
+
+static void report(struct pd_reader *file, const struct report_opts *o)
+{
+	struct report r = { .sort = o->sort, .limit = o->limit };
+
+	report_load(&r, file);
 	if (o->json)
 		report_print_json(&r);
 	else
 		report_print(&r);
-	for (i = 0; i < file->nr_events; i++)
-		aggregate_free(&r.events[i]);
-	free(r.events);
-	free(r.damage);
-	symbols_free(symbols);
-	procmaps_free(maps);
-	notes_free(&notes);
+	report_unload(&r);
 }
 
 int cmd_report(int argc, char **argv)

@@ -12,14 +12,21 @@
 
 struct report {
 	const struct pd_reader *file;
-	const struct notes *notes;
+	struct notes notes;
 	struct aggregate *events;	/* one for each event of the file */
+	struct symbols *symbols;
+	struct procmaps *maps;
 	enum report_sort sort;
+	bool locks_call;		/* as in struct aggregate */
 	size_t limit;			/* rows shown; 0: all */
 	uint64_t lost;
 	uint64_t foreign;		/* samples of events the file lacks */
 	char *damage;			/* where reading ended, or NULL */
 };
+
+/* Adds up @file, as r->sort and r->locks_call say; the rest of @r is 0. */
+void report_load(struct report *r, struct pd_reader *file);
+void report_unload(struct report *r);
 
 void report_print(const struct report *r);
 void report_print_json(const struct report *r);

@@ -356,7 +356,7 @@ static void put_event(struct page *p, const struct report *r, size_t i)
 		page_put(p, "# filter: %s", filter->text);
 		page_end(p);
 	}
-	if (filter && filter->id && !r->notes->complete) {
+	if (filter && filter->id && !r->notes.complete) {
 		put_line(p, "The recording was cut short: what the filter dropped is not known.");
 	} else if (filter && filter->id) {
 		page_put(p, "# %" PRIu64 " evaluated, %" PRIu64 " passed, %"
@@ -367,7 +367,7 @@ static void put_event(struct page *p, const struct report *r, size_t i)
 	}
 	if (!a->samples) {
 		put_no_samples(p, filter, &r->file->events[i].attr,
-			       r->notes->complete);
+			       r->notes.complete);
 		return;
 	}
 	if (!a->with_record) {
@@ -404,12 +404,12 @@ static void put_foot(struct page *p, const struct report *r)
 	page_end(p);
 	page_put(p, "# lost: %" PRIu64, r->lost);
 	page_end(p);
-	put_note(p, "of the recorder itself, left out", r->notes->own);
+	put_note(p, "of the recorder itself, left out", r->notes.own);
 	put_note(p, "held locks that did not fit into their samples", omitted);
 	put_note(p, "damaged, in no table", damaged);
 	put_note(p, "of no event in the file, in no table", r->foreign);
 	if (r->file->unfinished ||
-	    (r->file->notes && !r->notes->complete)) {
+	    (r->file->notes && !r->notes.complete)) {
 		put_line(p, "it was cut short (full disk, killed recorder): what came last is missing");
 	}
 	if (r->damage) {

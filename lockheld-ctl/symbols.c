@@ -290,3 +290,20 @@ const struct label *symbols_lock(struct symbols *s, unsigned int family,
 				  sym.module ? sym.module : "[kernel]");
 	return NULL;
 }
+
+const struct label *symbols_held(struct symbols *s, unsigned int family,
+				 unsigned int mode, uint64_t addr)
+{
+	const struct label *lock = symbols_lock(s, family, addr), *label;
+	const char *word = lockname_family(family);
+	bool named = lock && strcmp(lock->name, word);
+	char *name;
+
+	name = ctl_printf("[%s%s%s%s%s]", word,
+			  mode == LOCKHELD_MODE_ANY ? "" : ":",
+			  mode == LOCKHELD_MODE_ANY ? "" : lockname_mode(mode),
+			  named ? " " : "", named ? lock->name : "");
+	label = make_label(s, name, "", true);
+	free(name);
+	return label;
+}

@@ -32,5 +32,8 @@ const struct label *symbols_user(struct symbols *s, uint32_t pid,
  * address only. */
 const struct label *symbols_lock(struct symbols *s, unsigned int family,
 				 uint64_t addr);
+/* A lock as a frame of a call chain: "[rwsem:R &mm_struct]", "[mutex]". */
+const struct label *symbols_held(struct symbols *s, unsigned int family,
+				 unsigned int mode, uint64_t addr);
 
 #endif

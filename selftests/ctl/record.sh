@@ -476,6 +476,96 @@ known_json() {
 	P
 }
 
+# What the known recording has, with the locks and without
+chains='program+0x2200;program+0x2100;calls;runs 4
+program+0x2200;program+0x2100;calls;runs_too 2
+[testmod]+0x1234 1
+[unknown] 1'
+chains_of_locks='[mutex:W the_mutex];program+0x2200;program+0x2100;calls;runs 4
+[mutex:W the_mutex];[spinlock:W];program+0x2200;program+0x2100;calls;runs_too 1
+[rwsem:R &some_cache];[rwsem:R &some_cache];program+0x2200;program+0x2100;calls;runs_too 1
+[spinlock:W];[rcu-trace:W waits_for_readers];[rcu:R];[testmod]+0x1234 1
+[unknown] 1'
+
+exports() {
+	./perfdata_test make f.data &&
+		equal "$chains" "$("$ctl" export -i f.data 2> err)" &&
+		equal "$chains_of_locks" "$("$ctl" export -i f.data --locks 2>> err)" &&
+		equal 2 "$(grep -c 'warning: f.data: 2 samples were lost' err)" &&
+		equal 2 "$(wc -l < err)"
+}
+
+exports_speedscope() {
+	./perfdata_test make f.data || return
+	equal "$chains_of_locks" "$("$ctl" export -i f.data --locks --format speedscope \
+		2> /dev/null | python3 -c '
+import json, sys
+whole = json.load(sys.stdin)
+names = [frame["name"] for frame in whole["shared"]["frames"]]
+profile, = whole["profiles"]
+assert profile["endValue"] == sum(profile["weights"])
+for sample, weight in zip(profile["samples"], profile["weights"], strict=True):
+    print(";".join(names[i] for i in sample), weight)')"
+}
+
+# As protoc reads it, which has the names of the fields from the same file
+exports_pprof() {
+	local proto=$here/../../lockheld-ctl/profile.proto
+
+	./perfdata_test make f.data &&
+		"$ctl" export -i f.data --locks --format pprof -o f.pb.gz 2> /dev/null &&
+		gzip -dc f.pb.gz > f.pb &&
+		protoc --decode=profile.Profile -I "${proto%/*}" "$proto" < f.pb > f.txt || return
+	equal "$chains_of_locks" "$(python3 - f.txt <<-'P'
+	import re, sys
+	text = open(sys.argv[1]).read()
+	part = lambda kind: re.findall(r"(?m)^%s {\n(.*?)^}" % kind, text, re.S)
+	number = lambda body, key: [int(n) for n in re.findall(r"(?m)^ +%s: (\d+)" % key, body)]
+	strings = [eval(s) for s in re.findall(r"(?m)^string_table: (.*)", text)]
+	assert strings[0] == ""
+	functions = {number(f, "id")[0]: strings[number(f, "name")[0]] for f in part("function")}
+	places = {number(l, "id")[0]: functions[number(l, "function_id")[0]] for l in part("location")}
+	assert len(part("sample_type")) == 1
+	for sample in part("sample"):
+	    frames = [places[i] for i in reversed(number(sample, "location_id"))]
+	    print(";".join(frames), number(sample, "value")[0])
+	P
+	)"
+}
+
+# Each event is a root; what is drawn is what was recorded
+exports_perfs_own() {
+	perf record -q -g -e page-faults,cpu-clock -o f.data -- \
+		ls -R /usr/include > /dev/null 2> err || return
+	"$ctl" export -i f.data > folded 2> err || return
+	[ ! -s err ] || no "$(cat err)" || return
+	equal "$(script -F pid | grep -c .)" "$(awk '{ n += $NF } END { print n }' folded)" || return
+	equal "cpu-clock page-faults" "$(sed 's/[;:].*//' folded | sort -u | paste -sd ' ')" || return
+	"$ctl" export -i f.data --locks > /dev/null 2> err
+	grep -q 'do not say what was held' err
+}
+
+export_refusals() {
+	local ok=0
+
+	"$ctl" export -i /nonexistent > out 2> err
+	equal "1 1" "$? $(wc -l < err)" || ok=1
+	./perfdata_test make f.data
+	"$ctl" export -i f.data -o /nonexistent/f > out 2> err
+	equal "1 lockheld-ctl: /nonexistent/f: No such file or directory" "$? $(tail -n 1 err)" || ok=1
+	for format in folded pprof speedscope; do
+		"$ctl" export -i f.data --format $format > /dev/full 2> err
+		equal "1 1" "$? $(grep -c 'No space left' err)" || ok=1
+	done
+	"$ctl" export --format svg > out 2> err
+	equal "64 1" "$? $(grep -c 'one of folded, pprof, speedscope' err)" || ok=1
+	"$ctl" export nonsense > out 2> err
+	equal "64 1" "$? $(wc -l < err)" || ok=1
+	command script -qec "'$ctl' export -i f.data --format pprof" /dev/null < /dev/null > out
+	grep -q 'not for a terminal' out || no "$(head -c 200 out)" || ok=1
+	return $ok
+}
+
 fits_terminal() {
 	./perfdata_test make f.data || return
 	script_cmd="stty cols 50; '$ctl' report -i f.data"
@@ -589,6 +679,11 @@ check "no rights" no_rights
 check "a lock filter without the module" no_module
 check "the report of a known recording" known_report
 check "the same for programs" known_json
+check "a recording's call chains" exports
+check "the same for speedscope" exports_speedscope
+check "the same for pprof" exports_pprof
+check "the call chains of perf's own recording" exports_perfs_own
+check "what cannot be exported" export_refusals
 check "the report fits the terminal" fits_terminal
 check "the report of perf's own recording" perfs_own_file
 check "files that are no recordings" bad_files

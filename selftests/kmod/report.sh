@@ -114,6 +114,11 @@ echo > "$tmp/go"
 wait "$recorder"
 equal "a running process and its child" "$(said samples)" 100
 
+"$LOCKHELD_CTL" export -i "$tmp/r.data" --locks > "$tmp/folded"
+equal "its call chains begin with the lock" \
+      "$(awk '/^\[mutex:W holdmod_mutex\];/ { n += $NF } END { print n }' "$tmp/folded")" \
+      100
+
 # ---- fields of the tracepoint, split between kernel and module ----
 
 check "an expression with fields of the tracepoint" record \
