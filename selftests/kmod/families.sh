@@ -134,8 +134,9 @@ unclear()
 	case $1 in
 	raw-spinlock | spinlock)
 		if [ "$sleeping_spinlocks" ] && [ "$1" = spinlock ]; then
-			# Whoever serves soft interrupts holds a lock meanwhile
-			echo "$passes || context == \"soft\""
+			# Whoever serves soft interrupts holds a lock meanwhile;
+			# before 6.18 also who has switched them off
+			echo "$passes || context == \"soft\" || bh[scenario]"
 		else
 			echo "source == \"switch\" || $waits"
 		fi

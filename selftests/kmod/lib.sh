@@ -231,11 +231,12 @@ hm_count()
 declare -a names filters expects
 scene=0
 scenes=""
+bh_scenes=""	# those with functions that switch soft interrupts off
 targets=(-a)	# what the recorders are told to record
 
 # expect NAME FILTER CONDITION: the filter must keep those ticks for which the
-# condition, of awk, is true; see field_names for what it can speak of. Where it
-# is "any", holdmod cannot know.
+# condition, of awk, is true; see field_names for what it can speak of, and there
+# is bh[scenario]. Where it is "any", holdmod cannot know.
 expect()
 {
 	names+=("$1")
@@ -259,6 +260,7 @@ field_names='{ seq = $1; scenario = $2; cpu = $3; tid = $4; context = $5;
 scene()
 {
 	diag "scene $((++scene)): $1"
+	[[ $2 != *_bh* ]] || bh_scenes+=" $scene"
 	scenes="$scenes
 export scene=$scene
 $2"
@@ -283,6 +285,10 @@ recorded()
 compare_program()
 {
 	cat <<-AWK
+	BEGIN {
+		n = split("$bh_scenes", numbers)
+		while (n > 0) bh[numbers[n--]] = 1
+	}
 	FILENAME == ARGV[1] {
 		if (\$1 ~ /=/) lost = \$2; else if (\$1 == event) is[\$2]++
 		next
@@ -345,7 +351,7 @@ compare_all()
 	else
 		not_ok "the recording can be read" "$(cat "$tmp/recorded")"
 	fi
-	names=() filters=() expects=() scenes="" scene=0
+	names=() filters=() expects=() scenes="" bh_scenes="" scene=0
 }
 
 # Every expectation is a test of the scenes; forgets both

@@ -39,7 +39,8 @@ FILENAME == ARGV[2] { name[$3] = $1; family[$1] = $2; next }
 	nr_unknown = 0
 	for (i = 1; i <= n; i++) {
 		split(lock[i], f, "/")
-		if (unknown && !(f[1] in name) && context(f[4]) == "soft") {
+		if (unknown && !(f[1] in name) &&
+		    (context(f[4]) == "soft" || ctx[seq] == "soft")) {
 			nr_unknown++
 			continue
 		}

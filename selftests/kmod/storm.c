@@ -138,6 +138,9 @@ static uint32_t add(struct nl *on, unsigned int which, uint32_t flags)
 	struct lockheld_insn by_address[] = { NL_LOCK(mutex_address) };
 	uint32_t id = 0;
 
+	/* Which its bytes alone do not tell on every kernel. */
+	by_address[0].family = LOCKHELD_FAMILY_MUTEX;
+
 	switch (which % 3) {
 	case 0:
 		expect_done(nl_filter_add(on, by_type, 3, flags, &id), "add");

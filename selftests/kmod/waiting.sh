@@ -87,9 +87,6 @@ waiters_seen mutex:W ww_mutex:W rwsem:R rwsem:W rt_mutex:W percpu_rwsem:W \
 spinning=$(usable spinlock raw_spinlock rwlock)
 # Which lock a task spins for is known by the function in which it does so
 [ "$spin_debug" ] && unclear_spinning='source == "timer" && wants ~ /spinlock/'
-# On PREEMPT_RT before 6.18 soft interrupts are switched off by a spinlock, which
-# is held while the task waits for the other one, in scene 2
-[ "$sleeping_spinlocks" ] && unclear_spinning='scenario == 2 && wants ~ /spinlock/'
 if [ "$spinning" ]; then
 	# shellcheck disable=SC2086 # several words
 	specs $spinning
@@ -99,7 +96,6 @@ raw_spinlock raw_spin_lock raw_spin_lock
 rwlock write_lock read_lock
 rwlock read_lock write_lock"
 	compared
-	[ "$spin_debug" ] || unclear_spinning=0
 	waiters_seen spinlock:W raw_spinlock:W rwlock:R rwlock:W
 else
 	by_type spinlock W
