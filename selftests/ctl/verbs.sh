@@ -257,7 +257,7 @@ expect 64 "no such slab cache: did you mean 'dentry'" \
 if insmod "$holdmod" 2> "$tmp/why"; then
 	export tmp
 	"$ctl" record -a -e cpu-clock -F 100 -o "$tmp/gone.data" \
-		--filter 'lock_held(holdmod_mutex)' -- bash -c '
+		--filter 'lock_held(mutex@holdmod_mutex)' -- bash -c '
 		sleep 1; "$ctl" list --json > "$tmp/before"; rmmod holdmod
 		sleep 1; "$ctl" list --json > "$tmp/after"
 		"$ctl" list > "$tmp/list"' 2> "$tmp/err"

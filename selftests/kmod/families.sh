@@ -111,6 +111,18 @@ for l in json.load(sys.stdin)["locks"]:
     print(l["family"], l["mode"], l["mechanism"], l.get("reason", ""), sep="\t")')
 }
 
+# by_name WORD NAME: a lock of the family, as filters need to call it. With
+# PREEMPT_RT the bytes of a lock do not tell its kind; where raw spinlocks cannot
+# be tracked it has to be said.
+by_name()
+{
+	if [ "$sleeping_spinlocks" ] && ! supported raw-spinlock; then
+		echo "$1@$2"
+	else
+		echo "$2"
+	fi
+}
+
 # cannot NAME FILTER REASON: a filter that this kernel cannot have
 cannot()
 {
@@ -244,6 +256,7 @@ by_lock()
 	supported "$word" || return
 	case $kind in
 	srcu | percpu_rwsem | rt_mutex | semaphore | raw_spinlock) at="$word@" ;;
+	*) at=$(by_name "$word" "") ;;
 	esac
 	symbol="${at}holdmod_$kind"
 	address="$at$(hm_address "obj3.$kind")"

@@ -14,7 +14,8 @@ setup
 crowd=$(fewer 500)
 turn="scenario \$scene; take mutex_lock mutex; tick 1; drop mutex; tick 1"
 expect "a crowd, by type" "lock_held(mutex)" 'held ~ /(^|,)mutex:/'
-expect "a crowd, by symbol" "lock_held(holdmod_mutex)" 'held ~ /(^|,)mutex:/'
+expect "a crowd, by symbol" "lock_held($(by_name mutex holdmod_mutex))" \
+       'held ~ /(^|,)mutex:/'
 scene "$crowd threads blocked in one mutex" "
 	hm 'take mutex_lock mutex; post 1; blocked mutex $crowd; tick 5
 	    drop mutex; tick 5' &
@@ -193,7 +194,7 @@ is_gone()
 }
 
 "$LOCKHELD_CTL" record -a -e page-faults -c 1 -o "$tmp/gone.data" --filter \
-	'!lock_held(holdmod_mutex)' -- sleep 1000 > "$tmp/out" 2>&1 &
+	"!lock_held($(by_name mutex holdmod_mutex))" -- sleep 1000 > "$tmp/out" 2>&1 &
 recorder=$!
 passes()
 {

@@ -221,7 +221,7 @@ for spec in mutex:mutex_lock rwsem:down_read ${spins:+spinlock:spin_lock} \
 	IFS=: read -r lock op <<< "$spec"
 	hm_reset
 	"$LOCKHELD_CTL" record -e cpu-clock -F 1000 -o "$tmp/0.data" \
-		--filter "lock_held(holdmod_$lock)" -- bash -c "
+		--filter "lock_held($(by_name "$lock" "holdmod_$lock"))" -- bash -c "
 		hm 'repeat 10; busy 10000; take $op $lock; busy 30000
 		    drop $lock; end'" > "$tmp/out" 2>&1
 	cat "$hm_dir/holds" > "$tmp/holds"

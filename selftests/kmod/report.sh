@@ -140,7 +140,7 @@ equal "the recorder adds them up" "$(said passed)" \
 
 # ---- no sample ----
 
-check "a filter that nothing passes" record 'lock_held(holdmod_rwsem:W)' -a -- \
+check "a filter that nothing passes" record 'lock_held(rwsem@holdmod_rwsem:W)' -a -- \
 	bash -c "hm '$hold'"
 equal "no samples" "$(said samples)" 0
 "$LOCKHELD_CTL" report -i "$tmp/r.data" > "$tmp/report"

@@ -23,16 +23,19 @@ fi
 # shellcheck disable=SC2046 # several words
 specs $(usable mutex rwsem spinlock rwlock)
 if [ "$spinning" ]; then
-	expect_locks "a hard interrupt's own lock" \
-		     "lock_held(holdmod_$hard_lock)" spinlock "$hard_lock"
 	expect_locks "a soft interrupt's own rwlock" \
-		     "lock_held(holdmod_soft_rwlock:W)" rwlock "soft_rwlock:W"
+		     "lock_held($(by_name rwlock holdmod_soft_rwlock):W)" \
+		     rwlock "soft_rwlock:W"
 	# Where spinlocks sleep, whoever serves soft interrupts holds one
 	[ "$sleeping_spinlocks" ] ||
 		expect "a spinlock, in soft interrupts" \
 		       "lock_held(spinlock) && irq == soft" \
 		       "held ~ /$(locks_of spinlock)/ && context == \"soft\""
-	hard_word=$(word_of "${hard_lock#hard_}")
+fi
+hard_word=$(word_of "${hard_lock#hard_}")
+if supported "$hard_word"; then
+	expect_locks "a hard interrupt's own lock" \
+		     "lock_held(holdmod_$hard_lock)" spinlock "$hard_lock"
 	expect "a lock that spins, in hard interrupts" \
 	       "lock_held($hard_word) && irq == hard" \
 	       "held ~ /$(locks_of "$hard_word")/ && context == \"hard\""
@@ -85,7 +88,7 @@ while read -r kind op; do
 	for i in $(seq $deepest); do
 		script="$script; drop obj$((3 + i * 5 % deepest)).$kind; tick 1"
 	done
-	at=""
+	at=$(by_name "$word" "")
 	[[ $kind =~ ^(rt_mutex|semaphore|raw_spinlock|srcu)$ ]] && at=$word@
 	expect_locks "$deepest deep, the tenth $kind by address" \
 	       "lock_held($at$(hm_address "obj12.$kind"))" "$word" \

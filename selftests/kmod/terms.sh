@@ -105,7 +105,7 @@ check "the threads have run" wait "$threads"
 # A moment of the samples' clock, late enough for a recorder to be at work
 begin=$SECONDS
 "$LOCKHELD_CTL" record -a -e holdmod:tick -c 1 -o "$tmp/0.data" \
-	--filter 'lock_held(holdmod_mutex)' -- true > "$tmp/out" 2>&1
+	--filter 'lock_held(mutex@holdmod_mutex)' -- true > "$tmp/out" 2>&1
 lead=$(((SECONDS - begin + 2) * 3))
 hm 'take mutex_lock mutex; drop mutex'
 moment=$(($(awk 'END { print $6 }' "$hm_dir/holds") + lead * 1000000000))
@@ -127,7 +127,7 @@ expect "held long" "held_ns(mutex) > 200ms" "scenario == 82"
 expect "held shortly" "held_ns(mutex) > 0 && held_ns(mutex) <= 200ms" \
        "scenario == 81 && held ~ /mutex/"
 expect "not held, so for no time" "held_ns(mutex) == 0" "held !~ /mutex/"
-expect "held long, by symbol" "held_ns(holdmod_mutex) > 200000us" \
+expect "held long, by symbol" "held_ns($(by_name mutex holdmod_mutex)) > 200000us" \
        "scenario == 82"
 expect "read for long" "held_ns(rwsem:R) >= 200ms" "scenario == 84"
 expect "read shortly" "lock_held(rwsem:R) && held_ns(rwsem:R) < 200ms" \
@@ -169,7 +169,7 @@ part_of_this "$TEST_TOOLS/pages"
 # module, in one expression: pages allocated with leave to reclaim (0x400) and
 # without it, under the lock and not
 "$LOCKHELD_CTL" record -e kmem:mm_page_alloc -c 1 -o "$tmp/alloc.data" \
-	--filter 'gfp_flags & 0x400 && lock_held(holdmod_mutex)' -- bash -c \
+	--filter 'gfp_flags & 0x400 && lock_held(mutex@holdmod_mutex)' -- bash -c \
 	"hm 'alloc 0xcc0 50; take mutex_lock mutex; alloc 0xcc0 70
 	     alloc 0x800 30; drop mutex; alloc 0xcc0 20'" > "$tmp/out" 2>&1
 equal "page allocations that may reclaim under the lock" \
