@@ -147,8 +147,11 @@ unclear()
 	raw-spinlock | spinlock)
 		if [ "$sleeping_spinlocks" ] && [ "$1" = spinlock ]; then
 			# Whoever serves soft interrupts holds a lock meanwhile;
-			# before 6.18 also who has switched them off
-			echo "$passes || context == \"soft\" || bh[scenario]"
+			# before 6.18 also who has switched them off, with
+			# another lock or on the way to one
+			echo "$passes || context == \"soft\" ||
+			      bh[scenario] && held !~ /spinlock/ &&
+			      (wants != \"-\" || held != \"-\")"
 		else
 			echo "source == \"switch\" || $waits"
 		fi
