@@ -18,7 +18,8 @@ should_be()
 		[ "$sleeping_spinlocks" ] || has_symbol _raw_read_unlock ;;
 	rwlock:W)
 		[ "$sleeping_spinlocks" ] || has_symbol _raw_write_unlock ;;
-	raw-spinlock:W) [ "$sleeping_spinlocks" ] ;;
+	raw-spinlock:W)
+		[ "$sleeping_spinlocks" ] && has_symbol _raw_spin_unlock ;;
 	percpu-rwsem:R) false ;;
 	rcu:R) has_symbol __rcu_read_lock ;;
 	rcu-trace:*) has_symbol synchronize_rcu_tasks_trace ;;
@@ -31,7 +32,7 @@ words_of_reason()
 {
 	case $1:$2 in
 	spinlock:* | rwlock:* | percpu-rwsem:R | rcu-trace:R) echo inlined ;;
-	raw-spinlock:*) echo "spinlocks on this kernel" ;;
+	raw-spinlock:*) echo "spinlocks on this kernel|inlined" ;;
 	rcu:R) echo PREEMPT_RCU ;;
 	*) echo . ;;
 	esac

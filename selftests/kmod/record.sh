@@ -90,7 +90,10 @@ hard="take $hard_take $hard_lock" unhard="drop $hard_lock"
 spins=y
 if ! supported spinlock; then
 	spin="tick 0" unspin="tick 0" read="tick 0" unread="tick 0"
-	soft="tick 0" unsoft="tick 0" hard="tick 0" unhard="tick 0" spins=""
+	soft="tick 0" unsoft="tick 0" spins=""
+fi
+if ! supported "$(word_of "${hard_lock#hard_}")"; then
+	hard="tick 0" unhard="tick 0"
 fi
 
 # Ticks of a script, with the locks of all families recorded

@@ -127,7 +127,7 @@ expect "held long" "held_ns(mutex) > 200ms" "scenario == 82"
 expect "held shortly" "held_ns(mutex) > 0 && held_ns(mutex) <= 200ms" \
        "scenario == 81 && held ~ /mutex/"
 expect "not held, so for no time" "held_ns(mutex) == 0" "held !~ /mutex/"
-expect "held long, by symbol" "held_ns($(by_name mutex holdmod_mutex)) > 200000us" \
+expect "held long, by symbol" "held_ns(mutex@holdmod_mutex) > 200000us" \
        "scenario == 82"
 expect "read for long" "held_ns(rwsem:R) >= 200ms" "scenario == 84"
 expect "read shortly" "lock_held(rwsem:R) && held_ns(rwsem:R) < 200ms" \

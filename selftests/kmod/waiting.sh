@@ -96,7 +96,8 @@ raw_spinlock raw_spin_lock raw_spin_lock
 rwlock write_lock read_lock
 rwlock read_lock write_lock"
 	compared
-	waiters_seen spinlock:W raw_spinlock:W rwlock:R rwlock:W
+	waiters_seen spinlock:W rwlock:R rwlock:W
+	[[ $spinning != *raw_* ]] || waiters_seen raw_spinlock:W
 else
 	by_type spinlock W
 	by_type rwlock "R W"
