@@ -48,7 +48,7 @@ for word in $words; do
 		equal "$word:$mode" "$is" "$should"
 		[ "$is" = none ] || continue
 		reason=${reasons[$word:$mode]}
-		if grep -q "$(words_of_reason "$word" "$mode")" <<< "$reason"; then
+		if grep -qE "$(words_of_reason "$word" "$mode")" <<< "$reason"; then
 			ok "$word:$mode has its reason: $reason"
 		else
 			not_ok "$word:$mode has its reason" "$reason"
