@@ -123,12 +123,13 @@ static bool is_by_owner(const struct lockheld_insn *insn, u32 families)
 
 /* ---- which locks a term speaks of ---- */
 
-static bool is_rq_lock(unsigned long lock, unsigned long runqueues)
+/* @percpu: of the lock as a per-CPU variable. */
+static bool is_rq_lock(unsigned long lock, unsigned long percpu)
 {
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		if (lock == runqueues + per_cpu_offset(cpu))
+		if (lock == percpu + per_cpu_offset(cpu))
 			return true;
 	}
 	return false;

@@ -17,8 +17,8 @@ struct tep_event;
  * @event: format of the tracepoint it filters; NULL for any other event
  * @kallsyms: file with the kernel's symbols; NULL for /proc/kallsyms, read
  *	only if the expression names a symbol
- * @root: stands in front of /proc and /sys where slab caches and control
- *	groups are looked up; NULL: nothing
+ * @root: stands in front of /proc and /sys where slab caches, control
+ *	groups and the layout of run queues are looked up; NULL: nothing
  */
 struct expr_opts {
 	struct tep_event *event;

@@ -9,6 +9,7 @@
 #include "ctl.h"
 #include "lockname.h"
 #include "lockspec.h"
+#include "rqlock.h"
 #include "slabname.h"
 #include "suggest.h"
 
@@ -244,7 +245,7 @@ static bool lock_member(struct expr *e, struct ast *call, struct ast *place,
 			int member)
 {
 	char *error;
-	__u64 value;
+	__u64 value, offset;
 	int status;
 
 	call->insn.arg = members[member].spec;
@@ -253,11 +254,13 @@ static bool lock_member(struct expr *e, struct ast *call, struct ast *place,
 	if (!open_symbols(e, place->at))
 		return false;
 	status = lockspec_percpu(e->symbols, RUN_QUEUES, &value, &error);
+	if (!status)
+		status = rqlock_offset(e->opts->root, &offset, &error);
 	if (status)
 		expr_error(e, status, place->at, "rq_lock: per-CPU variable %s: %s",
 			   RUN_QUEUES, error);
 	free(error);
-	call->insn.imm = status ? 0 : value;
+	call->insn.imm = status ? 0 : value + offset;
 	return !status;
 }
 

@@ -269,6 +269,31 @@ static bool all_zero(const struct kernel *k)
 	return true;
 }
 
+static uint64_t marker(const struct kernel *k, const char *name)
+{
+	for (uint32_t i = 0; i < k->n; i++)
+		if (!k->sym[i].mod && !strcmp(name_of(k, k->sym[i].name), name))
+			return k->sym[i].addr;
+	return 0;
+}
+
+/* Since 7.0 or so the letters of the kernel's data may be those of code. */
+static void correct_types(struct kernel *k)
+{
+	uint64_t from = marker(k, "_sdata"), to = marker(k, "_edata");
+
+	for (uint32_t i = 0; i < k->n && from; i++) {
+		struct ksym *s = &k->sym[i];
+
+		if (s->mod || s->addr < from || s->addr >= to)
+			continue;
+		if (s->type == 'T')
+			s->type = 'D';
+		else if (s->type == 't')
+			s->type = 'd';
+	}
+}
+
 /* Reads all of @f. 0, or -ENOMEM; k->miss says what else is wrong. */
 int kallsyms_parse(struct kernel *k, FILE *f)
 {
@@ -287,6 +312,7 @@ int kallsyms_parse(struct kernel *k, FILE *f)
 	} else if (all_zero(k)) {
 		k->miss = SYMRES_MISS_HIDDEN;
 	} else {
+		correct_types(k);
 		qsort(k->sym, k->n, sizeof(*k->sym), compare);
 		ret = build_index(k);
 		if (!ret)

@@ -14,10 +14,10 @@ top=$here/../..
 build=$(mktemp -d)
 trap 'rm -rf "$build"' EXIT
 
-parts="ast cgroupid compile expr.lex expr.tab lockname lockspec locks names slabname
+parts="ast cgroupid compile expr.lex expr.tab lockname lockspec locks names rqlock slabname
 	suggest tpfilter util words"
 checked="-fsanitize=address,undefined -fno-sanitize-recover=all"
-libs="libtraceevent libtracefs libelf"
+libs="libtraceevent libtracefs libelf libbpf"
 
 # objects COMPILER FLAGS FOLDER: the language, built anew into FOLDER
 objects() {
@@ -64,6 +64,10 @@ kernel_files() {
 	vm_area_struct     1000   1000    208   19    1
 	with blank            2      2    208   19    1
 	TEXT
+	mkdir -p "$LOCKHELD_CTL_ROOT/sys/kernel/btf"
+	clang -target bpf -g -c -x c -o "$LOCKHELD_CTL_ROOT/sys/kernel/btf/vmlinux" - <<-C
+	struct rq { long nr; char lockless[64]; int __lock; } rq;
+	C
 	echo "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0" \
 		> "$LOCKHELD_CTL_ROOT/proc/mounts"
 }

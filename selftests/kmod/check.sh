@@ -79,6 +79,15 @@ if ! supported spinlock; then
 	cannot "zone_lock is refused" "lock_held(zone_lock)" inlined
 fi
 
+# Nor can a run queue's lock where nothing tells its place
+if mount --bind /dev/null /sys/kernel/btf/vmlinux 2> /dev/null ||
+   [ ! -e /sys/kernel/btf/vmlinux ]; then
+	refused "rq_lock is refused without the kernel's types" 2 \
+		"btf/vmlinux.*cannot be read" "$LOCKHELD_CTL" record -a \
+		-e holdmod:tick -o "$tmp/no.data" --filter "lock_held(rq_lock)" -- true
+	umount /sys/kernel/btf/vmlinux 2> /dev/null
+fi
+
 # ---- what can be tracked is seen, with each function that takes it ----
 
 # ops_of WORD MODE WHAT: "NAME LOCK" of each

@@ -54,6 +54,12 @@ waiters_seen()
 sleeping=$(usable mutex ww_mutex rwsem rt_mutex percpu_rwsem:W semaphore)
 # shellcheck disable=SC2086 # several words
 specs $sleeping
+# Tasks are switched under the lock of the CPU's run queue, and no tick but that
+# of sched_switch comes while it is held
+if [ -e /sys/kernel/btf/vmlinux ] && supported "$(word_of "${hard_lock#hard_}")"
+then
+	expect "rq_lock" "lock_held(rq_lock)" 'source == "switch"'
+fi
 waits "$sleeping" "mutex mutex_lock mutex_lock
 mutex mutex_trylock mutex_lock_killable
 mutex mutex_lock mutex_lock_io

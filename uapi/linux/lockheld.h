@@ -299,7 +299,8 @@ enum lockheld_spec {
  * @mode: LOCK, HELD_NS: enum lockheld_mode
  * @pad: 0
  * @imm: IMM: the value. With LOCKHELD_SPEC_ADDR: the address of the lock. With
- *	LOCKHELD_SPEC_RQ_LOCK: the value of the per-CPU symbol "runqueues"
+ *	LOCKHELD_SPEC_RQ_LOCK: the value of the per-CPU symbol "runqueues" plus
+ *	the offset of the lock in there
  * @imm2: with LOCKHELD_SPEC_ADDR: bytes from the address to the next symbol,
  *	which bounds what the lock can be; 0 if not known
  * @comm: COMM: the name, padded with NUL bytes
