@@ -470,14 +470,24 @@ int lh_filter_attach(u32 id, int fd, const char **msg)
 	return err;
 }
 
+/* Where its owner may listen. A socket's network namespace lives as long as it. */
+static struct net *notified(const struct lh_filter *filter)
+{
+	return filter->portid ? filter->net : &init_net;
+}
+
 int lh_filter_del(u32 id)
 {
 	struct lh_filter *filter;
 
 	mutex_lock(&filters_lock);
 	filter = filter_find(id);
-	if (filter)
+	if (filter) {
+		/* Whose recording it was will want to know. */
+		lh_netlink_notify(notified(filter), LOCKHELD_CMD_FILTER_DEL, id,
+				  NULL);
 		filter_delete(filter);
+	}
 	mutex_unlock(&filters_lock);
 	return filter ? 0 : -ENOENT;
 }
@@ -565,9 +575,8 @@ static int module_changed(struct notifier_block *nb, unsigned long state,
 		    !speaks_of_module(filter, module))
 			continue;
 		WRITE_ONCE(filter->flags, filter->flags | LOCKHELD_FILTER_GONE);
-		/* A socket's network namespace lives as long as it does. */
-		lh_netlink_gone(filter->portid ? filter->net : &init_net,
-				filter->id, module->name);
+		lh_netlink_notify(notified(filter), LOCKHELD_CMD_FILTER_GONE,
+				  filter->id, module->name);
 	}
 	mutex_unlock(&filters_lock);
 	return NOTIFY_DONE;

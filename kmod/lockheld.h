@@ -476,8 +476,11 @@ u64 lh_missed(void);
 int lh_netlink_init(void);
 void lh_netlink_exit(void);
 
-/* Tells who listens in @net that a filter's lock went with @module. Sleeps. */
-void lh_netlink_gone(struct net *net, u32 filter, const char *module);
+/*
+ * Tells who listens in @net that a filter was deleted, or with @module, that its
+ * lock went. @cmd: of enum lockheld_cmd. Sleeps.
+ */
+void lh_netlink_notify(struct net *net, u8 cmd, u32 filter, const char *module);
 
 /* ---- slab.c: names of objects ---- */
 

@@ -492,16 +492,16 @@ static struct genl_family family = {
 	LH_GENL_STRICT_FROM(LOCKHELD_CMD_CAPS_GET)
 };
 
-void lh_netlink_gone(struct net *net, u32 filter, const char *module)
+void lh_netlink_notify(struct net *net, u8 cmd, u32 filter, const char *module)
 {
 	struct sk_buff *skb = genlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
 	void *hdr;
 
 	if (!skb)
 		return;
-	hdr = genlmsg_put(skb, 0, 0, &family, 0, LOCKHELD_CMD_FILTER_GONE);
+	hdr = genlmsg_put(skb, 0, 0, &family, 0, cmd);
 	if (!hdr || nla_put_u32(skb, LOCKHELD_A_FILTER_ID, filter) ||
-	    nla_put_string(skb, LOCKHELD_A_NAME, module)) {
+	    (module && nla_put_string(skb, LOCKHELD_A_NAME, module))) {
 		nlmsg_free(skb);
 		return;
 	}

@@ -298,14 +298,18 @@ static int parse_notice(struct nl_msg *msg, void *arg)
 	struct nlattr *tb[LOCKHELD_A_MAX + 1];
 	struct notice *notice = arg;
 
-	if (notice->come || genl->cmd != LOCKHELD_CMD_FILTER_GONE ||
+	if (notice->come ||
+	    (genl->cmd != LOCKHELD_CMD_FILTER_GONE &&
+	     genl->cmd != LOCKHELD_CMD_FILTER_DEL) ||
 	    parse_attrs(tb, genlmsg_attrdata(genl, 0),
 			genlmsg_attrlen(genl, 0)) ||
-	    !tb[LOCKHELD_A_FILTER_ID] || !tb[LOCKHELD_A_NAME])
+	    !tb[LOCKHELD_A_FILTER_ID] ||
+	    (genl->cmd == LOCKHELD_CMD_FILTER_GONE && !tb[LOCKHELD_A_NAME]))
 		return NL_SKIP;
 	notice->come = true;
 	notice->id = get_u32(tb, LOCKHELD_A_FILTER_ID);
-	notice->module = get_string(tb, LOCKHELD_A_NAME);
+	if (genl->cmd == LOCKHELD_CMD_FILTER_GONE)
+		notice->module = get_string(tb, LOCKHELD_A_NAME);
 	return NL_OK;
 }
 

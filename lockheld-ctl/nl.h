@@ -78,11 +78,11 @@ int lhnl_filters(struct lhnl *nl, __u32 id, struct lhnl_filter **filters,
 		 size_t *n);
 void lhnl_filters_free(struct lhnl_filter *filters, size_t n);
 
-/* Lets the module say when a filter's lock is gone. Returns a descriptor that
+/* Lets the module say when a filter or its lock is gone. Returns a descriptor that
  * can be read then, closed by lhnl_close(), or -1 if that is not possible. */
 int lhnl_watch(struct lhnl *nl);
 /* The next notice that has come: of filter @id, whose lock was in @module, which
- * the caller frees. False if there is none. */
+ * the caller frees, or which was deleted: NULL. False if there is none. */
 bool lhnl_notice(struct lhnl *nl, __u32 *id, char **module);
 
 int lhnl_stats(struct lhnl *nl, struct lhnl_stat **stats, size_t *n);

@@ -64,6 +64,8 @@ char *notes_text(const struct notes *n, size_t *len)
 			" %" PRIu64 " %" PRIu64 " %s\n", f->event, f->id,
 			f->evaluated, f->passed, f->dropped, f->uncertain,
 			f->text);
+		if (f->deleted)
+			fprintf(out, "deleted %zu\n", f->event);
 	}
 	for (i = 0; i < n->nr_symbols; i++)
 		fprintf(out, "symbol %" PRIx64 " %" PRIx64 " %s %s\n",
@@ -88,6 +90,16 @@ static void parse_filter(struct notes *n, char *line)
 		return;
 	f.text = line + at;
 	notes_add_filter(n, &f);
+}
+
+/* Behind the filter's own line. */
+static void parse_deleted(struct notes *n, const char *line)
+{
+	size_t event, i;
+
+	for (i = 0; i < n->nr_filters && sscanf(line, "%zu", &event) == 1; i++)
+		if (n->filters[i].event == event)
+			n->filters[i].deleted = true;
 }
 
 static void parse_symbol(struct notes *n, char *line)
@@ -134,6 +146,8 @@ static void parse_line(struct notes *n, char *line)
 		n->own = strtoull(rest, NULL, 10);
 	else if (!strcmp(line, "filter"))
 		parse_filter(n, rest);
+	else if (!strcmp(line, "deleted"))
+		parse_deleted(n, rest);
 	else if (!strcmp(line, "symbol"))
 		parse_symbol(n, rest);
 	else if (!strcmp(line, "slab"))

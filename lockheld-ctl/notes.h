@@ -15,6 +15,7 @@ struct note_filter {
 	uint32_t id;		/* as in the samples; 0: kernel's filter only */
 	size_t event;		/* index in the file */
 	uint64_t evaluated, passed, dropped, uncertain;
+	bool deleted;		/* at some moment; counts are not known then */
 	char *text;
 };
 

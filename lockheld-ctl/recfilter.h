@@ -19,6 +19,7 @@
  * @flags: LOCKHELD_FILTER_*
  * @id: of the filter in the module, once added
  * @gone: its lock is gone with the module that it was in, once asked for
+ * @deleted: somebody has deleted it: what came then is not filtered
  * @counts: what the filter saw, once asked for
  */
 struct recfilter {
@@ -27,6 +28,7 @@ struct recfilter {
 	uint32_t flags;
 	uint32_t id;
 	bool gone;
+	bool deleted;
 	struct {
 		uint64_t evaluated, passed, dropped, uncertain;
 	} counts;

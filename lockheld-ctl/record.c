@@ -229,6 +229,7 @@ static uint64_t lost(const struct recording *r)
 static void say_result(const struct recording *r, const struct notes *notes)
 {
 	uint64_t evaluated = 0, passed = 0, dropped = 0, uncertain = 0;
+	bool deleted = false;
 	size_t i;
 
 	for (i = 0; i < notes->nr_filters; i++) {
@@ -236,11 +237,15 @@ static void say_result(const struct recording *r, const struct notes *notes)
 		passed += notes->filters[i].passed;
 		dropped += notes->filters[i].dropped;
 		uncertain += notes->filters[i].uncertain;
+		deleted |= notes->filters[i].deleted;
 	}
 	fprintf(stderr, "lockheld-ctl: %s: %" PRIu64 " samples, %.3f MB, %"
 		PRIu64 " lost", r->o->file, notes->samples,
 		(double)pd_data_size(r->recorder.file) / 1e6, notes->lost);
-	if (r->nl)
+	if (deleted)
+		fputs("; filter: deleted, so that it is not known what it dropped",
+		      stderr);
+	else if (r->nl)
 		fprintf(stderr, "; filter: %" PRIu64 " evaluated, %" PRIu64
 			" passed, %" PRIu64 " dropped, %" PRIu64 " uncertain",
 			evaluated, passed, dropped, uncertain);
@@ -265,7 +270,11 @@ static int finish(struct recording *r, int error)
 	for (i = 0; i < r->o->events.n; i++) {
 		if (!r->filters[i].res.n)
 			continue;
-		recfilter_counts(&r->filters[i], r->nl);
+		if (!r->filters[i].deleted)
+			recfilter_counts(&r->filters[i], r->nl);
+		else
+			ctl_warn("'%s' was deleted at some moment: samples from then on are not filtered",
+				 r->filters[i].text);
 		if (r->filters[i].gone)
 			ctl_warn("'%s' passed nothing from some moment on: its lock's module was unloaded",
 				 r->filters[i].text);
@@ -289,7 +298,19 @@ static int finish(struct recording *r, int error)
 	return status;
 }
 
-/* A filter's lock has gone. */
+/* @module: which the filter's lock was in; NULL: the filter was deleted. */
+static void notice(struct recfilter *f, const char *module)
+{
+	if (module) {
+		ctl_warn("'%s' passes nothing from now on: module '%s', which its lock was in, was unloaded",
+			 f->text, module);
+	} else {
+		f->deleted = true;
+		ctl_warn("'%s' was deleted by somebody: from now on every sample is recorded",
+			 f->text);
+	}
+}
+
 static void on_notice(void *arg)
 {
 	struct recording *r = arg;
@@ -300,8 +321,7 @@ static void on_notice(void *arg)
 	while (lhnl_notice(r->nl, &id, &module)) {
 		for (i = 0; i < r->o->events.n; i++)
 			if (r->filters[i].id == id)
-				ctl_warn("'%s' passes nothing from now on: module '%s', which its lock was in, was unloaded",
-					 r->filters[i].text, module);
+				notice(&r->filters[i], module);
 		free(module);
 	}
 }

@@ -62,6 +62,7 @@ static void add_filters(const struct recording *r, struct notes *notes)
 				.passed = f->counts.passed,
 				.dropped = f->counts.dropped,
 				.uncertain = f->counts.uncertain,
+				.deleted = f->deleted,
 				.text = (char *)f->text,
 			});
 	}

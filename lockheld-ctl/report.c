@@ -44,6 +44,12 @@ struct report_opts {
 	bool help;
 };
 
+bool report_complete(const struct report *r)
+{
+	return !r->file->unfinished && !r->damage &&
+	       (!r->file->notes || r->notes.complete);
+}
+
 const struct note_filter *report_filter(const struct report *r, size_t i)
 {
 	size_t j;

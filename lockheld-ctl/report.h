@@ -31,6 +31,8 @@ void report_unload(struct report *r);
 void report_print(const struct report *r);
 void report_print_json(const struct report *r);
 
+/* Did the recorder get to its end, and is all of it there? */
+bool report_complete(const struct report *r);
 /* The filter that event @i was recorded with; NULL: none, or not known. */
 const struct note_filter *report_filter(const struct report *r, size_t i);
 /* Its name, or a description by type and number. From the heap. */

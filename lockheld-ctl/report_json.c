@@ -94,7 +94,8 @@ static void put_event(struct json *j, const struct report *r, size_t i)
 	if (filter) {
 		json_open(j, "filter", '{');
 		json_string(j, "text", filter->text);
-		if (r->notes.complete) {
+		json_bool(j, "deleted", filter->deleted);
+		if (r->notes.complete && !filter->deleted) {
 			json_number(j, "evaluated", filter->evaluated);
 			json_number(j, "passed", filter->passed);
 			json_number(j, "dropped", filter->dropped);
@@ -125,8 +126,7 @@ void report_print_json(const struct report *r)
 	json_number(&j, "lost", r->lost);
 	json_number(&j, "own_left_out", r->notes.own);
 	json_number(&j, "foreign", r->foreign);
-	json_bool(&j, "complete", !r->file->unfinished && !r->damage &&
-		  (!r->file->notes || r->notes.complete));
+	json_bool(&j, "complete", report_complete(r));
 	json_open(&j, "events", '[');
 	for (i = 0; i < r->file->nr_events; i++)
 		put_event(&j, r, i);

@@ -324,7 +324,11 @@ static bool is_page_faults(const struct perf_event_attr *attr)
 static void put_no_samples(struct page *p, const struct note_filter *filter,
 			   const struct perf_event_attr *attr, bool complete)
 {
-	if (!filter || (complete && filter->id && !filter->evaluated)) {
+	if (!complete) {
+		put_line(p, "No samples are there; the recording was cut short.");
+		return;
+	}
+	if (!filter || (filter->id && !filter->evaluated && !filter->deleted)) {
 		put_line(p, "No samples: the event did not happen while it was recorded.");
 		return;
 	}
@@ -358,6 +362,8 @@ static void put_event(struct page *p, const struct report *r, size_t i)
 	}
 	if (filter && filter->id && !r->notes.complete) {
 		put_line(p, "The recording was cut short: what the filter dropped is not known.");
+	} else if (filter && filter->deleted) {
+		put_line(p, "It was deleted while it was recorded: samples from then on are not filtered.");
 	} else if (filter && filter->id) {
 		page_put(p, "# %" PRIu64 " evaluated, %" PRIu64 " passed, %"
 			 PRIu64 " dropped, %" PRIu64 " uncertain",
@@ -367,7 +373,7 @@ static void put_event(struct page *p, const struct report *r, size_t i)
 	}
 	if (!a->samples) {
 		put_no_samples(p, filter, &r->file->events[i].attr,
-			       r->notes.complete);
+			       report_complete(r));
 		return;
 	}
 	if (!a->with_record) {

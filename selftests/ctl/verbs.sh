@@ -252,6 +252,22 @@ wait_until gone
 expect 64 "no such slab cache: did you mean 'dentry'" \
 	add-filter 'lock_held(&dentri)' --fd 1
 
+# ---- a filter that somebody else deletes ----
+
+deleted_meanwhile()
+{
+	"$ctl" record -a -e cpu-clock -F 100 -o "$tmp/deleted.data" \
+		--filter 'lock_held(mutex)' -- bash -c '
+		until "$ctl" list | grep -q mutex; do sleep 0.1; done
+		"$ctl" del-filter --all > /dev/null; sleep 0.5' 2> "$tmp/err"
+	"$ctl" report -i "$tmp/deleted.data" > "$tmp/report"
+}
+deleted_meanwhile
+equal "who records is told at once, and again at the end" \
+	"$(grep -c 'warning:.*was deleted.*now on every sample\|warning:.*was deleted at some moment' "$tmp/err")" 2
+equal "no counts are made up" "$(grep -c 'deleted, so that it is not known' "$tmp/err")" 1
+equal "nor in the report" "$(grep -c '^# It was deleted while' "$tmp/report")" 1
+
 # ---- a lock that goes with its module ----
 
 if insmod "$holdmod" 2> "$tmp/why"; then

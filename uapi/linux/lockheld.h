@@ -31,6 +31,8 @@
  *
  * LOCKHELD_CMD_FILTER_DEL (do)
  *	takes FILTER_ID; detaches its events, which then record every sample.
+ *	Also a notice with FILTER_ID to LOCKHELD_GENL_NOTICES, for whose filter
+ *	somebody else has deleted.
  *
  * LOCKHELD_CMD_FILTER_GET (dump)
  *	One message for each filter: FILTER_ID, TEXT, FLAGS, OWNER_PID,
