@@ -308,6 +308,12 @@ static bool lock_place(struct expr *e, struct ast *call, struct ast *place,
 		return lock_cache(e, call, place);
 	family = explicit ? -1 : lockname_find_family(place->text);
 	member = explicit ? -1 : find_member(place->text);
+	if (explicit && find_member(place->text) >= 0) {
+		expr_error(e, CTL_USAGE, place->at,
+			   "the kind of '%s' is known, write %s alone",
+			   place->text, place->text);
+		return false;
+	}
 	if (name && find_mode(name) >= 0) {
 		expr_error(e, CTL_USAGE, name->at, "one mode is enough");
 		return false;

@@ -117,7 +117,8 @@ int pevents_of(unsigned int pid, struct pevent **events, size_t *n)
 	drop_duplicates(*events, n);
 	if (!status && !*n)
 		status = ctl_error(CTL_FAILED,
-				   "process %u has no perf event open", pid);
+				   "process %u has no perf event open (perf opens its events some time after it has started)",
+				   pid);
 	if (status) {
 		pevents_close(*events, *n);
 		*events = NULL;

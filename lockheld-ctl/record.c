@@ -247,8 +247,10 @@ static void say_result(const struct recording *r, const struct notes *notes)
 		      stderr);
 	else if (r->nl)
 		fprintf(stderr, "; filter: %" PRIu64 " evaluated, %" PRIu64
-			" passed, %" PRIu64 " dropped, %" PRIu64 " uncertain",
-			evaluated, passed, dropped, uncertain);
+			" passed, %" PRIu64 " dropped%s, %" PRIu64 " uncertain",
+			evaluated, passed, dropped,
+			r->o->all ? " (with lockheld-ctl's own)" : "",
+			uncertain);
 	if (r->recorder.own)
 		fprintf(stderr, "; %" PRIu64 " of lockheld-ctl itself left out",
 			r->recorder.own);
