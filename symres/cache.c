@@ -114,15 +114,20 @@ static char *path_of(const struct file *f, const struct symres *s,
 static void sum_add(uint64_t sum[4], const void *buf, size_t len)
 {
 	const uint64_t *at = buf, *end = at + len / sizeof(*at);
+	uint64_t a = sum[0], b = sum[1], c = sum[2], d = sum[3];
 
 	for (; end - at >= 4; at += 4) {
-		sum[0] = (sum[0] ^ at[0]) * 0x9e3779b97f4a7c15u;
-		sum[1] = (sum[1] ^ at[1]) * 0x9e3779b97f4a7c15u;
-		sum[2] = (sum[2] ^ at[2]) * 0x9e3779b97f4a7c15u;
-		sum[3] = (sum[3] ^ at[3]) * 0x9e3779b97f4a7c15u;
+		a = (a ^ at[0]) * 0x9e3779b97f4a7c15u;
+		b = (b ^ at[1]) * 0x9e3779b97f4a7c15u;
+		c = (c ^ at[2]) * 0x9e3779b97f4a7c15u;
+		d = (d ^ at[3]) * 0x9e3779b97f4a7c15u;
 	}
 	for (; at < end; at++)
-		sum[0] = (sum[0] ^ *at) * 0x9e3779b97f4a7c15u;
+		a = (a ^ *at) * 0x9e3779b97f4a7c15u;
+	sum[0] = a;
+	sum[1] = b;
+	sum[2] = c;
+	sum[3] = d;
 }
 
 static uint64_t sum_of(const struct head *h, const void *rest, size_t n)

@@ -176,7 +176,7 @@ uint32_t index_find(const struct index *ix, uint64_t addr)
 	const struct index_chunk *c = ix->nchunk == 1 ? ix->chunk :
 							chunk_of(ix, addr);
 	const uint32_t *key;
-	size_t k = 1, n;
+	size_t k = 1, n, far;
 	uint32_t off;
 
 	if (!c || addr < c->base)
@@ -187,10 +187,10 @@ uint32_t index_find(const struct index *ix, uint64_t addr)
 	key = ix->key + c->first - 1;
 	n = c->n;
 	/* Four steps ahead are 16 neighbours, which share a line. */
-	for (; 16 * k <= n; k = 2 * k + (key[k] <= off))
+	for (far = n / 16; k <= far; k = 2 * k + 1 - (off < key[k]))
 		__builtin_prefetch(key + 16 * k);
 	while (k <= n)
-		k = 2 * k + (key[k] <= off);
+		k = 2 * k + 1 - (off < key[k]);
 	/* Back to where the search last went right. */
 	k >>= __builtin_ctzll(k) + 1;
 	return k ? index_value(ix, c->first + (uint32_t)k - 1) : INDEX_NONE;
