@@ -162,6 +162,7 @@ static bool more_is_there(void)
 
 enum status lookup_batch(struct symres *s, const struct format *format)
 {
+	static char written[READ_SIZE];
 	struct batch b = { .s = s, .format = format };
 	char *buf = malloc(READ_SIZE + MAX_LINE + 1);
 	size_t have = 0, used;
@@ -171,7 +172,8 @@ enum status lookup_batch(struct symres *s, const struct format *format)
 		complain("%s", strerror(ENOMEM));
 		return FAILED;
 	}
-	setvbuf(stdout, NULL, _IOFBF, READ_SIZE);
+	/* Of that size only if it is ours. */
+	setvbuf(stdout, written, _IOFBF, sizeof(written));
 	while ((n = read(STDIN_FILENO, buf + have, READ_SIZE)) != 0) {
 		if (n < 0 && errno == EINTR)
 			continue;
