@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Many look-ups at once. Questions are searched as they come and put in a
- * queue; the symbols and names that are not known yet are then read in the
- * order of the files, neighbours with one read. What was read is kept for the
- * questions that follow, in a table of a fixed size that grows only where that
- * pays.
+ * Many look-ups at once. Questions are put in a queue. When the first answer is
+ * taken all of them are searched, and the symbols and names that are not known
+ * yet are read in the order of the files, neighbours with one read. What was
+ * read is kept for the questions that follow, in a table of a fixed size that
+ * grows only where that pays.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,13 +20,18 @@ enum {
 	WINDOW = 64 << 10,	/* bytes that are read at once */
 	NEAR = 4 << 10,		/* what is closer is read with it */
 	TAIL = 1 << 10,		/* room for the last name of a stretch */
-	REPEAT_BITS = 17,
-	REPEATS = 1 << REPEAT_BITS, /* addresses that are remembered as such */
+	LONG_NAME = 1 << 10,
+	REPEAT_BITS = 16,
+	REPEATS = 1 << REPEAT_BITS, /* pairs of addresses that are remembered */
+	AHEAD = 8,		/* questions; what they need is fetched */
 };
 
-/* In place of the number of an answer. */
-#define BY_ITSELF UINT32_MAX	/* has to be looked up again, for its reason */
-#define NOTHING (UINT32_MAX - 1)	/* no symbol there */
+/* Answers that are none; they have no name. */
+enum {
+	BY_ITSELF,		/* has to be looked up again, for its reason */
+	NOTHING,		/* no symbol there */
+	FIRST,			/* number of the first real one */
+};
 
 struct question {
 	uint64_t addr;
@@ -41,20 +46,30 @@ struct known {
 	uint32_t file, ref;
 };
 
+/* Questions that were put before; the second one is the next to go. */
+struct repeats {
+	struct question first, second;
+};
+
 struct asked {
-	struct question *q;
-	uint32_t n, taken;
-	struct question *repeat;	/* by a hash of place and address; only
-					 * where questions are asked again */
+	struct question *q;	/* and AHEAD more, with a valid answer each */
+	uint32_t room_q;
+	struct question *put;	/* behind the last one of them */
+	struct question *end;	/* no more can be put here */
+	struct question *taken;	/* behind the last one that was answered */
+	struct question *found;	/* and that was searched and read */
+	struct repeats *repeat;	/* by a hash of place and address; only where
+				 * questions are asked again */
+	void *repeat_mem;
 	struct known *answer;
 	uint32_t answers, room, read;
-	uint32_t most;		/* answers in this round */
+	uint32_t most;		/* answers before some are taken */
 	uint32_t *slot;		/* hash table of answers, each number plus 1 */
 	uint32_t slots;		/* a power of two, less one */
 	char *names;
 	uint32_t names_len, names_room;
 	uint32_t mean;		/* length of a name, as far as seen */
-	uint64_t questions, hits, repeats; /* since the table was empty */
+	uint64_t questions, hits; /* since the table was empty */
 	struct symres_answer single;	/* the last one that is not kept */
 };
 
@@ -63,7 +78,7 @@ void asked_free(struct asked *a)
 	if (!a)
 		return;
 	free(a->q);
-	free(a->repeat);
+	free(a->repeat_mem);
 	free(a->answer);
 	free(a->slot);
 	free(a->names);
@@ -90,6 +105,7 @@ static int resize(struct asked *a, uint32_t times, uint32_t names)
 {
 	uint32_t room = ANSWERS * times, slots = 16 << 10;
 	struct known *answer = reallocarray(a->answer, room, sizeof(*answer));
+	const uintptr_t old = (uintptr_t)a->names;
 	uint32_t *slot;
 	char *text;
 
@@ -99,45 +115,55 @@ static int resize(struct asked *a, uint32_t times, uint32_t names)
 	while (slots < room + room / 4)
 		slots *= 2;
 	slot = calloc(slots, sizeof(*slot));
-	text = malloc(names);
-	if (!slot || !text) {
+	text = slot ? realloc(a->names, names) : NULL;
+	if (!text) {
 		free(slot);
-		free(text);
 		return -ENOMEM;
 	}
-	if (a->names)
-		memcpy(text, a->names, a->names_len);
-	for (uint32_t i = 0; i < a->answers; i++)
+	a->names = text;
+	for (uint32_t i = FIRST; i < a->answers; i++)
 		if (a->answer[i].is.name)
 			a->answer[i].is.name = text +
-				(a->answer[i].is.name - a->names);
-	free(a->names);
-	a->names = text;
+				((uintptr_t)a->answer[i].is.name - old);
 	free(a->slot);
 	a->slot = slot;
 	a->slots = slots - 1;
 	a->room = room;
 	a->names_room = names;
-	for (uint32_t i = 0; i < a->answers; i++)
+	for (uint32_t i = FIRST; i < a->answers; i++)
 		put_in_table(a, i);
 	return 0;
 }
 
-static int asked_new(struct symres *s)
+static int queue_resize(struct asked *a, uint32_t room)
 {
-	struct asked *a = calloc(1, sizeof(*a));
+	struct question *q = calloc(room + AHEAD, sizeof(*q));
 
-	if (!a)
+	if (!q)
 		return -ENOMEM;
-	/* Names as they were written are longer. */
-	a->mean = s->demangle ? 128 : 64;
-	a->q = reallocarray(NULL, QUESTIONS, sizeof(*a->q));
-	if (!a->q || resize(a, 1, NAMES * (s->demangle ? 3 : 1))) {
-		asked_free(a);
-		return -ENOMEM;
-	}
-	s->asked = a;
+	free(a->q);
+	a->q = q;
+	a->room_q = room;
 	return 0;
+}
+
+/* It takes no room before the first question. */
+struct asked *asked_new(void)
+{
+	return calloc(1, sizeof(struct asked));
+}
+
+static int asked_fill(struct asked *a, bool demangle)
+{
+	/* Until some were seen. */
+	a->mean = LONG_NAME;
+	/* Names as they were written are longer. */
+	if (!a->names && resize(a, 1, NAMES * (demangle ? 3 : 1)))
+		return -ENOMEM;
+	memset(a->answer, 0, FIRST * sizeof(*a->answer));
+	a->answers = FIRST;
+	a->read = FIRST;
+	return queue_resize(a, QUESTIONS);
 }
 
 static void forget_answers(struct asked *a)
@@ -145,12 +171,11 @@ static void forget_answers(struct asked *a)
 	memset(a->slot, 0, (a->slots + 1ull) * sizeof(*a->slot));
 	if (a->repeat)
 		memset(a->repeat, 0, REPEATS * sizeof(*a->repeat));
-	a->answers = 0;
-	a->read = 0;
+	a->answers = FIRST;
+	a->read = FIRST;
 	a->names_len = 0;
 	a->questions = 0;
 	a->hits = 0;
-	a->repeats = 0;
 }
 
 /* So many new answers are sure to have room. */
@@ -162,37 +187,66 @@ static uint32_t room_left(const struct asked *a)
 	return names < answers ? names : answers;
 }
 
+/* Zeros that were not written yet, each pair in one cache line. */
+static void remember_repeats(struct asked *a)
+{
+	size_t size = sizeof(*a->repeat);
+
+	a->repeat_mem = calloc(REPEATS + 1, size);
+	if (a->repeat_mem)
+		a->repeat = (struct repeats *)(((uintptr_t)a->repeat_mem +
+						size - 1) / size * size);
+}
+
 /* Grows where most questions were about what was known. */
 static void make_room(struct symres *s, struct asked *a)
 {
 	uint32_t times = a->room / ANSWERS;
 
-	bool pays = a->hits + a->repeats > a->questions / 2 && !s->max_bytes;
+	bool pays = a->hits > a->questions / 2 && !s->max_bytes;
 
 	if (pays && !a->repeat)
-		a->repeat = calloc(REPEATS, sizeof(*a->repeat));
-	if (room_left(a) >= QUESTIONS / 4 || !a->answers)
-		return;
-	if (!pays || times == GROWTH || resize(a, 2 * times, 2 * a->names_room))
+		remember_repeats(a);
+	if (room_left(a) < QUESTIONS / 4 && a->answers > FIRST &&
+	    (!pays || times == GROWTH ||
+	     resize(a, 2 * times, 2 * a->names_room)))
 		forget_answers(a);
+	a->most = a->answers + room_left(a);
 }
 
-static int round_begin(struct symres *s)
+/* The first question of a round, or one too many. */
+static __attribute__((noinline)) int
+ask_first(struct symres *s, struct symres_place *pl, uint64_t vaddr)
 {
 	struct asked *a = s->asked;
 
-	if (!a && asked_new(s))
+	if (!a->q && asked_fill(a, s->demangle))
 		return -ENOMEM;
-	a = s->asked;
-	if (a->taken < a->n)
-		return a->taken ? -EBUSY : 0;
-	a->questions += a->n;
-	a->n = 0;
-	a->taken = 0;
+	if (a->taken < a->put)
+		return -EBUSY;
+	/* The more are asked at once, the more neighbours are among them. */
+	if (a->repeat && a->room_q == QUESTIONS)
+		queue_resize(a, QUESTIONS * GROWTH);
+	a->put = a->q;
+	a->taken = a->q;
+	a->found = a->q;
+	a->end = a->q + a->room_q;
 	s->round++;
-	make_room(s, a);
-	a->most = a->answers + room_left(a);
-	return 0;
+	return symres_ask(s, pl, vaddr);
+}
+
+int symres_ask(struct symres *s, struct symres_place *pl, uint64_t vaddr)
+{
+	struct asked *a = s->asked;
+	struct question *q = a->put;
+
+	/* Few instructions, and no call but this one. */
+	if (q >= a->end)
+		return ask_first(s, pl, vaddr);
+	q->addr = vaddr;
+	q->place = pl->number;
+	a->put = ++q;
+	return q < a->end;
 }
 
 /* The answer of a symbol, perhaps a new one that has yet to be read. */
@@ -221,65 +275,98 @@ static uint32_t number_of(struct asked *a, const struct file *f, uint32_t ref)
 	return number;
 }
 
+static bool is_ready(struct symres *s, struct file *f)
+{
+	return f->round == s->round || file_is_ready(f, s);
+}
+
 static uint32_t find_answer(struct symres *s, struct file *f, uint64_t addr)
 {
 	uint32_t ref;
 
-	if (!f || (f->round != s->round && !file_is_ready(f, s)) ||
+	if (!f || !is_ready(s, f) ||
 	    (addr - f->seg_start >= f->seg_size && !file_loads(f, addr)))
 		return BY_ITSELF;
 	ref = index_find(&f->index, addr);
 	return ref == INDEX_NONE ? NOTHING : number_of(s->asked, f, ref);
 }
 
-/* Where a question that was put before is remembered. */
-static struct question *repeat_of(const struct asked *a, uint32_t place,
-				  uint64_t addr)
+/* Where a question is remembered. */
+static struct repeats *repeats_of(const struct asked *a,
+				  const struct question *q)
 {
-	uint64_t h = (addr + ((uint64_t)place << 48)) * 0x9e3779b97f4a7c15u;
+	uint64_t h = (q->addr + q->place) * 0x9e3779b97f4a7c15u;
 
 	return &a->repeat[h >> (64 - REPEAT_BITS)];
 }
 
-/* One that was not put before, or the first of a round. */
-static __attribute__((noinline)) int
-ask_anew(struct symres *s, struct symres_place *pl, uint64_t vaddr)
+/* One that was not put before, or whose file has changed. */
+static __attribute__((noinline)) void
+find_anew(struct symres *s, struct question *q)
 {
-	struct question q = { .addr = vaddr, .place = pl->number };
-	struct asked *a = s->asked;
-	int ret;
+	struct repeats *r;
 
-	if (!a || a->taken) {
-		ret = round_begin(s);
-		if (ret)
-			return ret;
-		a = s->asked;
-	}
-	if (a->n == QUESTIONS)
-		return -EBUSY;
-	q.answer = find_answer(s, pl->file, vaddr);
-	if (a->repeat && q.answer != BY_ITSELF)
-		*repeat_of(a, q.place, vaddr) = q;
-	a->q[a->n++] = q;
-	return a->n < QUESTIONS && a->answers < a->most;
+	q->answer = find_answer(s, s->place[q->place - 1]->file, q->addr);
+	if (!s->asked->repeat || q->answer == BY_ITSELF)
+		return;
+	r = repeats_of(s->asked, q);
+	r->second = r->first;
+	r->first = *q;
 }
 
-int symres_ask(struct symres *s, struct symres_place *pl, uint64_t vaddr)
+static bool is_same(const struct question *a, const struct question *b)
 {
-	struct asked *a = s->asked;
-	const struct question *before;
+	return a->addr == b->addr && a->place == b->place;
+}
 
-	/* Few instructions, and no call: this is what most questions come to.
-	 * No place has the number 0 of one that was never put. */
-	if (!a || a->taken || a->n == QUESTIONS || !a->repeat)
-		return ask_anew(s, pl, vaddr);
-	before = repeat_of(a, pl->number, vaddr);
-	if (before->addr != vaddr || before->place != pl->number ||
-	    pl->file->round != s->round)
-		return ask_anew(s, pl, vaddr);
-	a->repeats++;
-	a->q[a->n++] = *before;
-	return a->n < QUESTIONS;
+/*
+ * Passes by those that were put before and whose files have not changed. No
+ * place has the number 0 of one that was never put.
+ */
+static struct question *find_repeats(struct symres *s, struct question *q,
+				     const struct question *end)
+{
+	const struct asked *a = s->asked;
+	struct symres_place **place = s->place - 1;
+
+	for (; q < end; q++) {
+		struct repeats *r = repeats_of(a, q);
+
+		__builtin_prefetch(repeats_of(a, q + AHEAD));
+		if (!is_same(&r->first, q)) {
+			struct question before = r->second;
+
+			if (!is_same(&before, q))
+				break;
+			r->second = r->first;
+			r->first = before;
+		}
+		if (!is_ready(s, place[q->place]->file))
+			break;
+		q->answer = r->first.answer;
+	}
+	return q;
+}
+
+/* Searches until there is no more room for what has to be read. */
+static void find_answers(struct symres *s, struct asked *a)
+{
+	struct question *q = a->found;
+	size_t anew = 0, all;
+
+	make_room(s, a);
+	do {
+		if (a->repeat)
+			q = find_repeats(s, q, a->put);
+		if (q == a->put)
+			break;
+		find_anew(s, q++);
+		anew++;
+	} while (a->answers < a->most);
+	all = (size_t)(q - a->found);
+	a->questions += all;
+	a->hits += all - anew;
+	a->found = q;
 }
 
 static void keep(struct symres *s, struct known *to, const char *name,
@@ -380,8 +467,9 @@ static size_t read_symbols(struct symres *s, struct file *f, struct symtab *t,
 			continue;
 		for (size_t k = i, first = v[i].key; k < j; k++) {
 			const GElf_Sym *sym = &syms[v[k].key - first];
-			struct symres_sym is = { .flags = f->flags };
+			struct symres_sym is;
 
+			is.flags = f->flags;
 			symbol_describe(t, &f->elf, sym, &is);
 			describe(&s->asked->answer[v[k].at].is, &is);
 			v[out++] = (struct pair) { sym->st_name, v[k].at };
@@ -390,13 +478,11 @@ static size_t read_symbols(struct symres *s, struct file *f, struct symtab *t,
 	return out;
 }
 
-/* The new answers of one file; the key of each is its symbol's number. */
-static void read_file(struct symres *s, struct file *f, struct pair *v,
-		      struct pair *spare, size_t n, struct stretch *st)
+/* The new answers of one file, in order of their symbols, whose numbers are the
+ * keys. */
+static void read_file(struct symres *s, struct file *f, struct pair *sorted,
+		      struct pair *other, size_t n, struct stretch *st)
 {
-	struct pair *sorted = pair_sort(v, spare, n);
-	struct pair *other = sorted == v ? spare : v;
-
 	for (size_t i = 0, j; i < n; i = j) {
 		struct symtab *t = file_table(f, sorted[i].key);
 		uint64_t end = t ? t->first + (uint64_t)t->count : 0;
@@ -416,7 +502,7 @@ static void read_file(struct symres *s, struct file *f, struct pair *v,
 }
 
 /* Reads what was asked for and is not known. */
-static __attribute__((noinline)) void read_answers(struct symres *s, struct asked *a)
+static void read_answers(struct symres *s, struct asked *a)
 {
 	struct stretch st = { .room = WINDOW };
 	size_t n = a->answers - a->read;
@@ -433,10 +519,14 @@ static __attribute__((noinline)) void read_answers(struct symres *s, struct aske
 	spare = v + n;
 	for (size_t i = 0; i < n; i++)
 		v[i] = (struct pair) {
-			a->answer[a->read + i].file, a->read + (uint32_t)i,
+			a->answer[a->read + i].ref, a->read + (uint32_t)i,
 		};
 	sorted = pair_sort(v, spare, n);
 	spare = sorted == v ? spare : v;
+	for (size_t i = 0; i < n; i++)
+		sorted[i].key = a->answer[sorted[i].at].file;
+	sorted = pair_sort(sorted, spare, n);
+	spare = sorted == v ? v + n : v;
 	for (size_t i = 0, j; i < n; i = j) {
 		struct file *f = s->file[sorted[i].key];
 
@@ -448,15 +538,19 @@ static __attribute__((noinline)) void read_answers(struct symres *s, struct aske
 		if (f->indexed)
 			read_file(s, f, sorted + i, spare + i, j - i, &st);
 	}
-	a->mean = a->names_len / a->answers + 8;
+	/* The next ones may be longer. */
+	a->mean = a->names_len / a->answers * 9 / 8 + 8;
 out:
 	free(v);
 	free(st.buf);
-	a->read = a->answers;
+	/* What has no name yet holds nothing: one test for each answer. */
+	for (; a->read < a->answers; a->read++)
+		if (!a->answer[a->read].is.name)
+			a->answer[a->read].is.sym_size = 0;
 }
 
 /* One that has to be looked up again, for its name or for its reason. */
-static __attribute__((noinline)) const struct symres_answer *
+static const struct symres_answer *
 answer_single(struct symres *s, const struct question *q)
 {
 	struct symres_answer *to = &s->asked->single;
@@ -472,49 +566,53 @@ answer_single(struct symres *s, const struct question *q)
 	return to;
 }
 
+/* All but what its symbol is known to hold. */
 static __attribute__((noinline)) const struct symres_answer *
-answer_nothing(struct symres *s, const struct question *q)
+answer_other(struct symres *s, const struct question *q)
 {
-	struct symres_answer *to = &s->asked->single;
+	struct asked *a = s->asked;
+	const struct symres_answer *is = &a->answer[q->answer].is;
 
-	*to = (struct symres_answer) {
+	if (q->answer != NOTHING && !is->name)
+		return answer_single(s, q);
+	/* An index that lies costs its answer only. */
+	if (q->answer != NOTHING && !is->sym_size && q->addr >= is->addr)
+		return is;
+	a->single = (struct symres_answer) {
 		.miss = SYMRES_MISS_NO_SYMBOL,
 		.flags = s->place[q->place - 1]->file->flags,
 	};
-	return to;
+	return &a->single;
 }
 
-static const struct symres_answer *
-answer_first(struct symres *s, uint64_t *vaddr);
+/* Nothing is read before the first answer is taken, and then everything. */
+static __attribute__((noinline)) const struct symres_answer *
+answer_first(struct symres *s, uint64_t *vaddr)
+{
+	struct asked *a = s->asked;
+
+	if (a->taken == a->put)
+		return NULL;
+	a->end = a->q;
+	find_answers(s, a);
+	read_answers(s, a);
+	return symres_answer(s, vaddr);
+}
 
 const struct symres_answer *symres_answer(struct symres *s, uint64_t *vaddr)
 {
 	const struct symres_answer *is;
-	const struct question *q;
 	struct asked *a = s->asked;
+	const struct question *q = a->taken;
 
-	if (!a || a->taken == a->n)
-		return NULL;
-	if (a->read < a->answers)
+	if (q == a->found)
 		return answer_first(s, vaddr);
-	q = &a->q[a->taken++];
+	a->taken++;
+	__builtin_prefetch(&a->answer[q[AHEAD].answer]);
+	__builtin_prefetch(a->answer[q[AHEAD / 2].answer].is.name);
 	*vaddr = q->addr;
-	if (q->answer == NOTHING)
-		return answer_nothing(s, q);
 	is = &a->answer[q->answer].is;
-	if (q->answer == BY_ITSELF || !is->name)
-		return answer_single(s, q);
-	/* An index that lies costs its answer only. */
-	if (q->addr - is->addr < is->sym_size ||
-	    (!is->sym_size && q->addr >= is->addr))
+	if (q->addr - is->addr < is->sym_size)
 		return is;
-	return answer_nothing(s, q);
-}
-
-/* Nothing is read before the first answer is taken, and then everything. */
-static const struct symres_answer *
-answer_first(struct symres *s, uint64_t *vaddr)
-{
-	read_answers(s, s->asked);
-	return symres_answer(s, vaddr);
+	return answer_other(s, q);
 }

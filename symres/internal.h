@@ -380,6 +380,7 @@ int file_name(struct file *f, struct symres *s, uint64_t addr,
 
 struct asked;
 
+struct asked *asked_new(void);
 void asked_free(struct asked *a);
 
 /* --- sorted.c --- */

@@ -75,6 +75,11 @@ int symres_open(struct symres **out, const struct symres_opts *opts)
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return -ENOMEM;
+	s->asked = asked_new();
+	if (!s->asked) {
+		symres_close(s);
+		return -ENOMEM;
+	}
 	s->perf = opts->policy == SYMRES_POLICY_PERF;
 	s->demangle = opts->demangle;
 	s->worth_focus = WORTH_FOCUS;

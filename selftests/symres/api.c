@@ -640,6 +640,56 @@ static void test_asking(void)
 	report("answers are taken before more is asked");
 }
 
+static int remember_address(const struct symres_sym *sym, void *arg)
+{
+	*(uint64_t *)arg = sym->addr;
+	return 0;
+}
+
+/* Which function of wide.so is the nth question: some are asked again. */
+static int nth_asked(int n)
+{
+	return n % 3 ? n : n / 2;
+}
+
+/* More names in one queue than are kept: each is right when it is taken. */
+static void test_long_queue(void)
+{
+	const struct symres_answer *is;
+	struct symres *s = session();
+	struct symres_place *place;
+	uint64_t first = 0, addr;
+	int asked = 0, named = 0, ret = 1;
+	char want[64];
+
+	CHECK(symres_find_file(s, "wide.so", "wide_function_number_0",
+			       remember_address, &first) == 1);
+	CHECK(!symres_place(s, "wide.so", &place));
+	/* A queue is long where the same is asked often. */
+	for (int i = 0; i < 20000 && !bad_line; i++) {
+		ret = symres_ask(s, place, first + (uint64_t)(i % 7));
+		CHECK(ret >= 0);
+		while (!ret && (is = symres_answer(s, &addr)))
+			named += is->name != NULL;
+	}
+	while ((is = symres_answer(s, &addr)))
+		named += is->name != NULL;
+	CHECK(named == 20000);
+	do {
+		ret = symres_ask(s, place, first + (uint64_t)nth_asked(asked));
+	} while (++asked < 150000 && ret == 1);
+	CHECK(ret == 0 && asked > 50000);
+	for (int i = 0; i < asked && !bad_line; i++) {
+		is = symres_answer(s, &addr);
+		CHECK(is && addr == first + (uint64_t)nth_asked(i));
+		sprintf(want, "wide_function_number_%d", nth_asked(i));
+		CHECK(is && is->name && !strcmp(is->name, want));
+	}
+	CHECK(!symres_answer(s, &addr));
+	symres_close(s);
+	report("more names in a queue than are kept");
+}
+
 int main(void)
 {
 	/* What is given back is to be seen as such. */
@@ -654,6 +704,7 @@ int main(void)
 	test_many_files();
 	test_sources();
 	test_asking();
+	test_long_queue();
 	test_budget();
 	test_kernel();
 	test_hidden();

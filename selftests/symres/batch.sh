@@ -51,6 +51,21 @@ equal "batch: a line without end is refused" \
 	"in1 symres: line 2 is longer than a MiB; no more is read status 1" \
 	"$({ "$symres" --batch < long 2>&1; echo "status $?"; } | paste -sd ' ')"
 
+# More and longer names at once than there is room for, and a stub behind them.
+python3 - <<'P' > fat.s
+print('.text\n.globl fat\nfat: call far_away@PLT\n')
+for i in range(70):
+    name = 'f%02d_' % i + 'x' * (30000 if i < 30 else 30000 >> (i - 30) // 3)
+    print('.globl %s\n.type %s,@function\n%s: ret\n.size %s,1' % (name, name, name, name))
+P
+gcc -c -o fat.o fat.s && ld.lld -shared -o fat.so fat.o
+{
+	nm fat.so | awk '$3 ~ /^f[0-9]/ { print $1, $3 }'
+	objdump -d fat.so | sed -n 's/^\([0-9a-f]*\) <\(.*@plt\)>:$/\1 \2/p'
+} > fat
+equal "batch: names that do not fit" "71 $(cut -d ' ' -f 2 fat | md5sum)" \
+	"$(wc -l < fat) $(sed 's/^\([^ ]*\) .*/fat.so\t\1/' fat | "$symres" --batch | md5sum)"
+
 exits "batch reads no arguments" 64 --batch 1010
 exits "batch is a mode" 64 --batch -k
 exits "--offset-in-symbol without --batch" 64 --offset-in-symbol -e nest.so 1010

@@ -227,8 +227,8 @@ int symres_place(struct symres *s, const char *path, struct symres_place **out);
  * @vaddr: address as in the file's symbol table
  *
  * Ask for many and then take all their answers: what has to be read of a file
- * is then read at once. A file is checked for changes at its first question
- * after answers were taken.
+ * is then read at once. Files are checked for changes when the first answer is
+ * taken.
  * Returns 1; 0 if this one was taken but no more can be before the answers are;
  * -EBUSY if not all answers were taken, or -ENOMEM.
  */
