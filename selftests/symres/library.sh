@@ -12,3 +12,13 @@ gcc -O1 -o spin_other oh.c
 cp many.so many2.so
 cp wide.so wide2.so
 relay api.c < <(./api 2>&1)
+
+# What grows with a file, in steps: see growth.c. wide.so has 200,000 symbols.
+sed '/wide_function_number_50000$/,$d' wide.s > quarter.s
+gcc -c -o quarter.o quarter.s && ld.lld -shared -o quarter.so quarter.o
+gcc "${cc_args[@]}" -c -o growth.o "$here/growth.c"
+# shellcheck disable=SC2046
+gcc "${cc_args[@]}" -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -fsanitize-coverage=trace-pc \
+	-o growth growth.o $(make -s -C "$src" list-sources | sed "s|^|$src/|") \
+	-lelf -lz -llzma -liberty
+relay growth.c < <(./growth quarter.so wide.so 2>&1)
