@@ -30,6 +30,7 @@ enum {
 enum {
 	BY_ITSELF,		/* has to be looked up again, for its reason */
 	NOTHING,		/* no symbol there */
+	UNMAPPED,		/* nothing there at all */
 	FIRST,			/* number of the first real one */
 };
 
@@ -284,9 +285,10 @@ static uint32_t find_answer(struct symres *s, struct file *f, uint64_t addr)
 {
 	uint32_t ref;
 
-	if (!f || !is_ready(s, f) ||
-	    (addr - f->seg_start >= f->seg_size && !file_loads(f, addr)))
+	if (!f || !is_ready(s, f))
 		return BY_ITSELF;
+	if (addr - f->seg_start >= f->seg_size && !file_loads(f, addr))
+		return UNMAPPED;
 	ref = index_find(&f->index, addr);
 	return ref == INDEX_NONE ? NOTHING : number_of(s->asked, f, ref);
 }
@@ -573,6 +575,12 @@ answer_other(struct symres *s, const struct question *q)
 	struct asked *a = s->asked;
 	const struct symres_answer *is = &a->answer[q->answer].is;
 
+	if (q->answer == UNMAPPED) {
+		a->single = (struct symres_answer) {
+			.miss = SYMRES_MISS_UNMAPPED,
+		};
+		return &a->single;
+	}
 	if (q->answer != NOTHING && !is->name)
 		return answer_single(s, q);
 	/* An index that lies costs its answer only. */
