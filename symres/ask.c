@@ -354,7 +354,7 @@ static struct question *find_repeats(struct symres *s, struct question *q,
 static void find_answers(struct symres *s, struct asked *a)
 {
 	struct question *q = a->found;
-	size_t anew = 0, all;
+	size_t anew = 0, misses = 0, all;
 
 	make_room(s, a);
 	do {
@@ -362,11 +362,14 @@ static void find_answers(struct symres *s, struct asked *a)
 			q = find_repeats(s, q, a->put);
 		if (q == a->put)
 			break;
-		find_anew(s, q++);
+		find_anew(s, q);
+		misses += q->answer == NOTHING || q->answer == UNMAPPED;
 		anew++;
+		q++;
 	} while (a->answers < a->most);
 	all = (size_t)(q - a->found);
-	a->questions += all;
+	/* Misses that are new say nothing about what is asked again. */
+	a->questions += all - misses;
 	a->hits += all - anew;
 	a->found = q;
 }
