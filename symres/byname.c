@@ -127,7 +127,8 @@ int place_tell(struct symres *s, struct symres_place *pl, uint32_t ref,
 	return fn(&sym, arg);
 }
 
-static int miss_to_errno(const struct symres_place *pl)
+/* Why nothing can be told of a place. */
+int place_miss_errno(const struct symres_place *pl)
 {
 	switch (pl->file ? pl->file->miss : pl->miss) {
 	case SYMRES_MISS_NO_FILE:
@@ -147,11 +148,11 @@ int place_indexed(struct symres *s, struct symres_place *pl)
 	int ret;
 
 	if (!pl->file || pl->file->miss)
-		return miss_to_errno(pl);
+		return place_miss_errno(pl);
 	ret = file_index(pl->file, s);
 	range_list_free(&s->spare);
 	if (!ret && pl->file->miss)
-		return miss_to_errno(pl);
+		return place_miss_errno(pl);
 	return ret ? ret : file_unchanged(pl->file);
 }
 

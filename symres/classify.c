@@ -89,7 +89,9 @@ static bool perf_classify(const struct elf *elf, struct symtab *t,
 {
 	unsigned int type = GELF_ST_TYPE(sym->st_info);
 	unsigned int bind = GELF_ST_BIND(sym->st_info);
-	const GElf_Shdr *sh = perf_section_of(t, sym, xindex);
+	/* Where a section ends in a relocatable file, another one begins. */
+	const GElf_Shdr *sh = t->elf->section_addr ?
+		section_of(t, sym, xindex) : perf_section_of(t, sym, xindex);
 
 	if (!sh || !sym->st_name || sym->st_name >= t->str.size)
 		return false;

@@ -11,8 +11,8 @@
 #include "cmd.h"
 
 static const char usage_text[] =
-"usage: symres [lookup] [-afov] -e FILE [ADDRESS...]\n"
-"       symres [lookup] [-v] -e FILE -n NAME...\n"
+"usage: symres [lookup] [-afov] [-j SECTION] -e FILE [ADDRESS...]\n"
+"       symres [lookup] [-v] [-j SECTION] -e FILE -n NAME...\n"
 "       symres [lookup] [-afv] -p PID [ADDRESS...]\n"
 "       symres [lookup] [-afv] -k [--kallsyms FILE] [ADDRESS...]\n"
 "       symres [lookup] --batch [--offset-in-symbol]\n"
@@ -24,6 +24,8 @@ static const char usage_text[] =
 "Addresses are hexadecimal, 0x or not; without any, lines of standard input.\n"
 "  -e FILE          addresses of an ELF file, as in its symbol table\n"
 "  -o, --offsets    ADDRESS is an offset in FILE\n"
+"  -j, --section SECTION\n"
+"                   addresses count from the beginning of a section of FILE\n"
 "  -n, --name NAME  the addresses of all symbols of that name\n"
 "  -p PID           addresses of a process that runs\n"
 "  -k               addresses of the kernel\n"

@@ -78,11 +78,11 @@ static int try_path(struct file *f, const char *path, const struct link *link)
 		ret = elf_open(&f->debug, &f->debug_in);
 		if (ret == -ENOMEM)
 			return ret;
-		if (!ret && f->debug.class == f->elf.class &&
-		    f->debug.encoding == f->elf.encoding &&
-		    f->debug.ehdr.e_machine == f->elf.ehdr.e_machine &&
-		    belongs(f, link))
+		if (!ret && elf_alike(&f->debug, &f->elf) && belongs(f, link)) {
+			if (f->debug.section_addr)
+				elf_place_like(&f->debug, &f->elf);
 			return 1;
+		}
 		f->flags |= SYMRES_F_DEBUG_STALE;
 		elf_close(&f->debug);
 		f->debug.in = NULL;

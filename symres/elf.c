@@ -231,7 +231,9 @@ int elf_open(struct elf *elf, struct input *in)
 		ret = read_names(elf);
 	if (!ret)
 		ret = read_segments(elf);
-	if (!ret && !elf->nshdr)
+	if (!ret && elf->ehdr.e_type == ET_REL)
+		ret = elf_place_sections(elf);
+	else if (!ret && !elf->nshdr)
 		ret = elf_make_up_sections(elf);
 	if (ret)
 		elf_close(elf);
@@ -246,6 +248,17 @@ void elf_close(struct elf *elf)
 	free(elf->phdr);
 	elf->phdr = NULL;
 	elf->nphdr = 0;
+	free(elf->section_addr);
+	elf->section_addr = NULL;
+	elf->nplaced = 0;
+}
+
+/* Can one hold the symbols of the other? */
+bool elf_alike(const struct elf *a, const struct elf *b)
+{
+	return a->class == b->class && a->encoding == b->encoding &&
+	       a->ehdr.e_machine == b->ehdr.e_machine &&
+	       (a->ehdr.e_type == ET_REL) == (b->ehdr.e_type == ET_REL);
 }
 
 const char *elf_section_name(const struct elf *elf, const GElf_Shdr *sh)

@@ -19,8 +19,6 @@ void file_load(struct file *f)
 		return;
 	}
 	f->build_id_len = elf_build_id(&f->elf, f->build_id);
-	if (f->elf.ehdr.e_type == ET_REL)
-		f->miss = SYMRES_MISS_RELOCATABLE;
 }
 
 void file_free(struct file *f)
@@ -126,6 +124,8 @@ int file_read_sections(struct file *f)
 		elf_close(all[i]);
 		ret = elf_open(all[i], in);
 	}
+	if (!ret && f->debug.in && f->debug.section_addr)
+		elf_place_like(&f->debug, &f->elf);
 	return ret;
 }
 

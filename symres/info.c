@@ -23,6 +23,47 @@ static void fill(const struct file *f, struct symres_info *info)
 	info->debug_path = f->debug.in ? f->debug_in.path : NULL;
 }
 
+/* One that takes part in addresses, with content or without. */
+static const GElf_Shdr *find_loaded(const struct elf *elf, const char *name)
+{
+	for (size_t i = 1; i < elf->nshdr; i++)
+		if (elf->shdr[i].sh_flags & SHF_ALLOC &&
+		    !strcmp(elf_section_name(elf, &elf->shdr[i]), name))
+			return &elf->shdr[i];
+	return NULL;
+}
+
+int symres_section(struct symres *s, const char *path, const char *name,
+		   uint64_t *addr, uint64_t *bytes)
+{
+	const GElf_Shdr *sh;
+	struct symres_place *pl;
+	struct file *f;
+	int ret;
+
+	if (!name || !addr || !bytes)
+		return -EINVAL;
+	ret = symres_place(s, path, &pl);
+	if (ret)
+		return ret;
+	f = pl->file;
+	if (!f || f->miss)
+		return place_miss_errno(pl);
+	ret = file_unchanged(f);
+	if (!ret)
+		ret = file_read_sections(f);
+	sh = ret ? NULL : find_loaded(&f->elf, name);
+	if (sh) {
+		*addr = sh->sh_addr;
+		*bytes = sh->sh_size;
+	} else if (!ret) {
+		ret = -ENODATA;
+	}
+	if (f->indexed)
+		file_free_sections(f);
+	return ret;
+}
+
 int symres_file_info(struct symres *s, const char *path,
 		     struct symres_info *info)
 {

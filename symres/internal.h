@@ -70,11 +70,14 @@ struct elf {
 	char *names;		/* of sections */
 	size_t names_size;
 	struct opd opd;
+	uint64_t *section_addr;	/* of a relocatable file; else NULL */
+	size_t nplaced;		/* sections that it has */
 };
 
 int elf_open(struct elf *elf, struct input *in);
 void elf_free_sections(struct elf *elf);
 void elf_close(struct elf *elf);
+bool elf_alike(const struct elf *a, const struct elf *b);
 bool elf_extent_ok(const struct elf *elf, uint64_t off, uint64_t len);
 int records_read(struct input *in, int class, unsigned int encoding,
 		 Elf_Type type, uint64_t off, void *buf, size_t len);
@@ -89,6 +92,11 @@ size_t note_build_id(const unsigned char *buf, size_t len, size_t align,
 bool elf_loads(const struct elf *elf, uint64_t addr, uint64_t *start,
 	       uint64_t *size);
 bool elf_offset_to_addr(const struct elf *elf, uint64_t off, uint64_t *addr);
+
+/* --- relocatable.c --- */
+
+int elf_place_sections(struct elf *elf);
+void elf_place_like(struct elf *elf, const struct elf *program);
 
 /* --- dynamic.c --- */
 
@@ -479,6 +487,7 @@ int place_memory(struct symres *s, struct symres_place *pl, unsigned char *mem,
 		 size_t size);
 int place_name(struct symres *s, struct symres_place *pl, uint64_t at, bool is_offset,
 	       struct symres_sym *sym);
+int place_miss_errno(const struct symres_place *pl);
 int place_indexed(struct symres *s, struct symres_place *pl);
 int place_tell(struct symres *s, struct symres_place *pl, uint32_t ref,
 	       uint64_t addr, symres_sym_fn fn, void *arg);

@@ -11,8 +11,11 @@
 struct lookup {
 	const char *file;
 	const char *kallsyms;
+	const char *section;
+	uint64_t section_addr, section_size;
 	pid_t pid;
 	bool kernel, offsets, verbose, batch, names, all;
+	bool found;
 	struct format format;
 	struct symres *s;
 	struct symres_maps *maps;
@@ -41,9 +44,6 @@ static void tell_general(struct lookup *l, const struct symres_sym *sym)
 	case SYMRES_MISS_HIDDEN:
 		hint = "; run as root or set kernel.kptr_restrict to 0";
 		status = NOT_HERE;
-		break;
-	case SYMRES_MISS_RELOCATABLE:
-		hint = "; name the linked file";
 		break;
 	case SYMRES_MISS_NO_FILE:
 	case SYMRES_MISS_NOT_ELF:
@@ -82,16 +82,30 @@ static void tell(struct lookup *l, uint64_t addr, const struct symres_sym *sym)
 			 sym->err ? ")" : "");
 }
 
+/* Addresses are told as they are asked for: counted from the section. */
+static void print_one(const struct lookup *l, uint64_t addr, int ret,
+		      const struct symres_sym *sym)
+{
+	struct symres_sym in_section = *sym;
+
+	in_section.addr -= l->section_addr;
+	print_answer(&l->format, l->file, addr, ret, &in_section);
+}
+
 /* One line for each symbol: ADDRESS SIZE NAME, or an object. */
 static int print_symbol(const struct symres_sym *sym, void *arg)
 {
-	const struct lookup *l = arg;
+	struct lookup *l = arg;
+	uint64_t addr = sym->addr - l->section_addr;
 
+	if (l->section && addr >= l->section_size)
+		return 0;
+	l->found = true;
 	if (l->format.json)
-		print_answer(&l->format, l->file, sym->addr, 1, sym);
+		print_one(l, addr, 1, sym);
 	else
-		printf("0x%" PRIx64 " 0x%" PRIx64 " %s\n", sym->addr,
-		       sym->sym_size, sym->name);
+		printf("0x%" PRIx64 " 0x%" PRIx64 " %s\n", addr, sym->sym_size,
+		       sym->name);
 	return 0;
 }
 
@@ -99,15 +113,14 @@ static int print_holder(const struct symres_sym *sym, void *arg)
 {
 	const struct lookup *l = arg;
 
-	print_answer(&l->format, l->file, sym->module_addr, 1, sym);
+	print_one(l, sym->module_addr - l->section_addr, 1, sym);
 	return 0;
 }
 
 static void find_failed(struct lookup *l, long n)
 {
 	complain("%s: %s", l->file, n == -ENOEXEC ?
-		 "not a usable ELF file, or one without addresses" :
-		 strerror((int)-n));
+		 symres_miss_str(SYMRES_MISS_NOT_ELF) : strerror((int)-n));
 	failed(l, FAILED);
 }
 
@@ -115,8 +128,11 @@ static void find_failed(struct lookup *l, long n)
 static void find_holders(struct lookup *l, uint64_t addr)
 {
 	const struct symres_sym none = { .size = sizeof(none) };
-	long n = symres_find_address(l->s, l->file, addr, print_holder, l);
+	long n = 0;
 
+	if (!l->section || addr < l->section_size)
+		n = symres_find_address(l->s, l->file, addr + l->section_addr,
+					print_holder, l);
 	if (n < 0)
 		find_failed(l, n);
 	else if (!n)
@@ -125,14 +141,22 @@ static void find_holders(struct lookup *l, uint64_t addr)
 
 static void find_name(struct lookup *l, const char *name)
 {
-	long n = symres_find_file(l->s, l->file, name, print_symbol, l);
+	long n;
 
+	l->found = false;
+	n = symres_find_file(l->s, l->file, name, print_symbol, l);
 	if (n < 0) {
 		find_failed(l, n);
-	} else if (!n) {
+	} else if (!l->found) {
 		complain("%s: no symbol is called '%s'", l->file, name);
 		failed(l, FAILED);
 	}
+}
+
+static int outside(struct symres_sym *sym)
+{
+	sym->miss = SYMRES_MISS_UNMAPPED;
+	return 0;
 }
 
 static void lookup_one(struct lookup *l, const char *text)
@@ -157,9 +181,12 @@ static void lookup_one(struct lookup *l, const char *text)
 		ret = symres_lookup_maps(l->maps, addr, &sym);
 	else if (l->offsets)
 		ret = symres_lookup_offset(l->s, l->file, addr, &sym);
+	else if (l->section && addr >= l->section_size)
+		ret = outside(&sym);
 	else
-		ret = symres_lookup_file(l->s, l->file, addr, &sym);
-	print_answer(&l->format, l->file, addr, ret, &sym);
+		ret = symres_lookup_file(l->s, l->file, addr + l->section_addr,
+					 &sym);
+	print_one(l, addr, ret, &sym);
 	if (ret < 0) {
 		complain("0x%" PRIx64 ": %s", addr, strerror(-ret));
 		failed(l, FAILED);
@@ -206,6 +233,20 @@ static int open_lookup(struct lookup *l, struct symres_opts *opts)
 	return ret == -EACCES || ret == -EPERM ? NOT_HERE : FAILED;
 }
 
+/* Where addresses are counted from. */
+static void open_section(struct lookup *l)
+{
+	int ret = symres_section(l->s, l->file, l->section, &l->section_addr,
+				 &l->section_size);
+
+	if (ret == -ENODATA) {
+		complain("%s: no section is called '%s'", l->file, l->section);
+		failed(l, FAILED);
+	} else if (ret) {
+		find_failed(l, ret);
+	}
+}
+
 static bool parse_pid(const char *s, pid_t *pid)
 {
 	char *end;
@@ -236,6 +277,8 @@ static int check(const struct lookup *l, const struct symres_opts *opts,
 		return refuse("%s", "-o needs -e FILE and addresses");
 	if (l->all && (!l->file || l->offsets || l->names))
 		return refuse("%s", "--all needs -e FILE and addresses");
+	if (l->section && (!l->file || l->offsets))
+		return refuse("%s", "-j needs -e FILE and no -o");
 	if (l->names && !l->file)
 		return refuse("%s", "-n needs -e FILE");
 	if (l->kallsyms && !l->kernel)
@@ -268,6 +311,7 @@ int cmd_lookup(int argc, char **argv)
 	enum { OPT_KALLSYMS = OPT_OWN, OPT_BATCH, OPT_OFFSET, OPT_ALL };
 	static const struct option options[] = {
 		{ "offsets", no_argument, NULL, 'o' },
+		{ "section", required_argument, NULL, 'j' },
 		{ "name", required_argument, NULL, 'n' },
 		{ "addresses", no_argument, NULL, 'a' },
 		{ "functions", no_argument, NULL, 'f' },
@@ -286,11 +330,14 @@ int cmd_lookup(int argc, char **argv)
 	const char *name = NULL;
 	int c, ret;
 
-	while ((c = getopt_long(argc, argv, "ae:fhikn:op:vCV", options,
+	while ((c = getopt_long(argc, argv, "ae:fhij:kn:op:vCV", options,
 				NULL)) != -1)
 		switch (c) {
 		case 'e':
 			l.file = optarg;
+			break;
+		case 'j':
+			l.section = optarg;
 			break;
 		case 'o':
 			l.offsets = true;
@@ -349,6 +396,8 @@ int cmd_lookup(int argc, char **argv)
 	l.format.offset |= !l.batch;
 	opts.kallsyms = l.kallsyms;
 	l.status = open_lookup(&l, &opts);
+	if (!l.status && l.section)
+		open_section(&l);
 	if (!l.status)
 		run(&l, name, argc, argv);
 	symres_maps_close(l.maps);

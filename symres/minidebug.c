@@ -68,7 +68,8 @@ int minidebug_open(struct file *f)
 	size_t size = 0;
 	int ret = -ENOEXEC;
 
-	if (!sh)
+	/* Nothing relocatable has one. */
+	if (!sh || f->elf.section_addr)
 		return 0;
 	if (lzma_stream_decoder(&xz, MAX_DECODER, 0) == LZMA_OK)
 		ret = decode(&xz, &f->elf, sh, &mem, &size);
@@ -79,8 +80,7 @@ int minidebug_open(struct file *f)
 	}
 	input_from_memory(&f->mini_in, mem, size);
 	ret = elf_open(&f->mini, &f->mini_in);
-	if (!ret && f->mini.class == f->elf.class &&
-	    f->mini.encoding == f->elf.encoding)
+	if (!ret && elf_alike(&f->mini, &f->elf))
 		return 0;
 	elf_close(&f->mini);
 	f->mini.in = NULL;

@@ -14,7 +14,8 @@ void opd_find(struct elf *elf)
 	const GElf_Shdr *sh = elf->ehdr.e_machine == EM_PPC64 ?
 			      elf_section(elf, ".opd") : NULL;
 
-	if (!sh || sh->sh_type != SHT_PROGBITS)
+	/* Before it is linked, what is there says nothing. */
+	if (!sh || elf->ehdr.e_type == ET_REL || sh->sh_type != SHT_PROGBITS)
 		return;
 	elf->opd.addr = sh->sh_addr;
 	elf->opd.size = sh->sh_size;

@@ -26,7 +26,6 @@ const char *symres_miss_str(enum symres_miss miss)
 		[SYMRES_MISS_BUILD_ID] = "file has another build-id",
 		[SYMRES_MISS_NOT_ELF] = "not a usable ELF file",
 		[SYMRES_MISS_CHANGED] = "file changed while in use",
-		[SYMRES_MISS_RELOCATABLE] = "object file without addresses",
 		[SYMRES_MISS_NO_SYMBOLS] = "no symbol table",
 		[SYMRES_MISS_NO_SYMBOL] = "no symbol at this address",
 		[SYMRES_MISS_NO_KALLSYMS] = "kernel symbols cannot be read",

@@ -89,6 +89,32 @@ int symtab_find(struct symtab *t, const struct elf *elf, uint32_t type,
 	return -ENOENT;
 }
 
+/* Values in a relocatable file count from the symbol's section. */
+static int add_section_addr(const struct symtab *t, uint32_t from, uint32_t n,
+			    GElf_Sym *syms)
+{
+	const struct elf *elf = t->elf;
+	uint32_t wide[128] = { 0 }, first = 0, end = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t section = syms[i].st_shndx;
+
+		if (section == SHN_XINDEX && i >= end) {
+			first = i;
+			end = n - i < 128 ? n : i + 128;
+			if (symtab_read_xindex(t, elf, from + i, end - i, wide))
+				return -EIO;
+		}
+		if (section == SHN_XINDEX)
+			section = wide[i - first];
+		else if (section >= SHN_LORESERVE)
+			continue;
+		if (section < elf->nplaced)
+			syms[i].st_value += elf->section_addr[section];
+	}
+	return 0;
+}
+
 /* Symbols [from, from + n) as 64-bit records of this machine. */
 int symtab_read(const struct symtab *t, uint32_t from, uint32_t n,
 		GElf_Sym *out)
@@ -104,19 +130,17 @@ int symtab_read(const struct symtab *t, uint32_t from, uint32_t n,
 	for (uint32_t i = 0; t->code->opd.size && i < n; i++)
 		if (GELF_ST_TYPE(out[i].st_info) == STT_FUNC)
 			out[i].st_value = opd_code(t->code, out[i].st_value);
-	if (t->class == ELFCLASS64)
-		return 0;
 	/* Widen in place, the last one first. */
-	while (n--) {
-		Elf32_Sym s = in[n];
+	for (uint32_t i = t->class == ELFCLASS64 ? 0 : n; i-- > 0; ) {
+		Elf32_Sym s = in[i];
 
-		out[n] = (GElf_Sym) {
+		out[i] = (GElf_Sym) {
 			.st_name = s.st_name, .st_info = s.st_info,
 			.st_other = s.st_other, .st_shndx = s.st_shndx,
 			.st_value = s.st_value, .st_size = s.st_size,
 		};
 	}
-	return 0;
+	return t->elf->section_addr ? add_section_addr(t, from, n, out) : 0;
 }
 
 /* The wide section numbers of symbols [from, from + n), if there are any. */

@@ -55,6 +55,22 @@ static void look(struct file *f, struct symres *s, uint64_t addr)
 		abort();
 }
 
+/* Where sections were given addresses, no two may share one. */
+static void check_places(const struct elf *elf)
+{
+	size_t n = elf->section_addr && elf->nphdr < 64 ? elf->nphdr : 0;
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < n; k++) {
+			const GElf_Phdr *a = &elf->phdr[i], *b = &elf->phdr[k];
+
+			if (i != k && a->p_memsz && b->p_memsz &&
+			    a->p_vaddr <= b->p_vaddr &&
+			    b->p_vaddr - a->p_vaddr < a->p_memsz)
+				abort();
+		}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct file *f = calloc(1, sizeof(*f));
@@ -71,6 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	f->debug_in.fd = -1;
 	f->mini_in.fd = -1;
 	file_load(f);
+	check_places(&f->elf);
 	if (!f->miss && file_index(f, &s))
 		abort();
 	for (uint64_t at = 0; at < size && at < 1 << 16; at += 61)

@@ -199,9 +199,6 @@ for t in mips-linux-gnu powerpc-linux-gnu i386-linux-gnu aarch64_be-linux-gnu; d
 	clang --target=$t -O1 -fPIC -c x.c -o $t.o && ld.lld -shared -o $t.so $t.o
 	names "$t" "f1+0x0 f2+0x0" -e $t.so "$(value $t.so f1)" "$(value $t.so f2)"
 done
-names "an object file has no addresses" \
-	"?? symres: i386-linux-gnu.o: object file without addresses; name the linked file" \
-	-e i386-linux-gnu.o 0
 printf 'int tf(int x){return x*12345;}\n__attribute__((target("arm"))) int af(int x){return x*98765;}\n' > th.c
 clang --target=armv7-linux-gnueabihf -mthumb -O1 -fPIC -c th.c -o th.o
 ld.lld -shared -o th.so th.o

@@ -118,7 +118,6 @@ enum symres_miss {
 	SYMRES_MISS_BUILD_ID,	/* the file has not the build-id recorded */
 	SYMRES_MISS_NOT_ELF,	/* not an ELF file, or one too damaged to use */
 	SYMRES_MISS_CHANGED,	/* the file changed while it was in use */
-	SYMRES_MISS_RELOCATABLE,/* an object file: it has no addresses yet */
 	SYMRES_MISS_NO_SYMBOLS,	/* no usable symbol table anywhere */
 	SYMRES_MISS_NO_SYMBOL,	/* a table, but no symbol there */
 	SYMRES_MISS_NO_KALLSYMS,/* kernel symbols cannot be read; sym->err */
@@ -172,6 +171,21 @@ struct symres_sym {
 int symres_lookup_file(struct symres *s, const char *path, uint64_t vaddr,
 		       struct symres_sym *sym);
 
+/*
+ * symres_section() - where a section of an ELF file is
+ * @name: ".init.text"; of several so called the first that is loaded is meant
+ * @addr: set to its address, in the terms of symres_lookup_file()
+ * @bytes: set to its size
+ *
+ * A relocatable file (an object file, a kernel module) has no addresses of its
+ * own, so this library gives its sections some: .text is at 0, the other code
+ * follows, then the data.
+ * Returns 0, -ENODATA if there is none such, or an errno like
+ * symres_find_file().
+ */
+int symres_section(struct symres *s, const char *path, const char *name,
+		   uint64_t *addr, uint64_t *bytes);
+
 /* The same for an offset in the file, which its PT_LOAD segments turn into an
  * address. */
 int symres_lookup_offset(struct symres *s, const char *path, uint64_t offset,
@@ -190,9 +204,8 @@ typedef int (*symres_sym_fn)(const struct symres_sym *sym, void *arg);
  * The first time an index of all names is made, and kept like the one of
  * addresses. Of several symbols of that name at one address one is told.
  * Returns how many were handed to @fn, the first non-zero value @fn returned,
- * or a negative errno: -ENOEXEC if it is no ELF file or an object file, or what
- * opening it gave. An @fn that stops the walk had better return a negative value
- * of its own.
+ * or a negative errno: -ENOEXEC if it is no ELF file, or what opening it gave.
+ * An @fn that stops the walk had better return a negative value of its own.
  */
 long symres_find_file(struct symres *s, const char *path, const char *name,
 		      symres_sym_fn fn, void *arg);

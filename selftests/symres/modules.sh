@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash disable=SC2154
+# Relocatable files: object files and kernel modules, compressed or not. Sourced
+# by run.sh, in a folder for fixtures.
+
+cat > mod.s <<'S'
+.data
+.globl var
+.type var,@object
+var: .quad 1
+.size var,8
+.section .init.text,"ax",@progbits
+.p2align 6
+pad: .skip 3, 0x90
+.globl begin
+.type begin,@function
+begin: ret
+.size begin,1
+tail: nop
+nop
+.text
+nop
+.globl outer
+.type outer,@function
+outer: nop
+nop
+nop
+ret
+.size outer,4
+bare: nop
+nop
+.section .exit.text,"ax",@progbits
+.globl leave
+.type leave,@function
+leave: ret
+.size leave,1
+.bss
+.type room,@object
+room: .skip 16
+.size room,16
+.section .comment.of.ours,"",@progbits
+.type note,@object
+note: .skip 64
+.size note,64
+S
+gcc -c -o mod.o mod.s
+names "an object file: addresses are offsets in .text" "?? outer+0x0 outer+0x3 bare+0x0 bare+0x1" \
+	-e mod.o 0 1 4 5 6
+names "another section" "pad+0x2 begin+0x0 tail+0x1 ??" -e mod.o -j .init.text 2 3 5 6
+names "a section of data" "var+0x7 ??" -e mod.o --section .data 7 8
+names "a section without content" "room+0xf" -e mod.o -j .bss f
+names "a section that is not loaded" \
+	"symres: mod.o: no section is called '.comment.of.ours'" -e mod.o -j .comment.of.ours 0
+names "no such section" "symres: nest.so: no section is called '.nowhere'" -e nest.so -j .nowhere 0
+names "a section of what is no ELF file" "symres: mod.s: not a usable ELF file" -e mod.s -j .text 0
+text=$(readelf -SW nest.so | awk '$2 == ".text" { print $4; exit }')
+[ -n "$text" ] || text=$(readelf -SW nest.so | sed 's/^ *\[ *[0-9]*\]//' | awk '$1 == ".text" { print $3 }')
+sym=$(nm nest.so | awk '$2 == "T" { print $1 " " $3; exit }')
+names "a section of a linked file" "0x$(printf %x $((0x${sym% *} - 0x$text))): ${sym#* }+0x0" \
+	-a -e nest.so -j .text "$(printf %x $((0x${sym% *} - 0x$text)))"
+for a in "-o -e mod.o -j .text 0" "-j .text -k 0" "-j .text --batch"; do
+	# shellcheck disable=SC2086
+	equal "-j where it makes no sense: $a" 64 \
+		"$("$symres" $a > /dev/null 2>&1 < /dev/null; echo $?)"
+done
+names "names to offsets in a section" "0x3 0x1 begin" -e mod.o -j .init.text -n begin
+names "a name that is in another section" "symres: mod.o: no symbol is called 'begin'" \
+	-e mod.o -j .text -n begin
+begin=$("$symres" -e mod.o -n begin | awk '{ print $1 }')
+names "names to addresses and back" "begin+0x0 begin+0x0" -e mod.o "$begin" "${begin#0x}"
+names "all that hold an offset in a section" "0x3: begin+0x0" -a --all -e mod.o -j .init.text 3
+has "an offset in a section, as an object" "$("$symres" --json -e mod.o -j .init.text 3)" \
+	'"address":"0x3","path":"mod.o","module":"mod.o","name":"begin","start":"0x3"'
+offset=$(readelf -SW mod.o | sed 's/^ *\[ *[0-9]*\]//' | awk '$1 == ".init.text" { print $4 }')
+names "an offset in an object file" "begin+0x0" -o -e mod.o "$(printf %x $((0x$offset + 3)))"
+equal "no two sections share an address" "" "$("$symres" --json -e mod.o -n outer bare begin tail pad leave var room |
+	sed 's/.*"start":"0x\([0-9a-f]*\)".*/\1/' | sort | uniq -d)"
+names "perf's rules in an object file" "outer+0x3 bare+0x1 begin+0x0" --policy perf -e mod.o 4 6 "$begin"
+names "a batch" "outer bare" --batch < <(printf 'mod.o\t1\nmod.o\t5\n')
+for t in i386 mips powerpc aarch64_be; do
+	names "an object file of $t" "f1+0x0 f2+0x0" -e $t-linux-gnu.o \
+		"$(value $t-linux-gnu.o f1)" "$(value $t-linux-gnu.o f2)"
+done
+names "function descriptors in an object file lead nowhere" "??" -e ppc1.o 0
+{
+	for i in $(seq 70000); do
+		printf '.section .t%d,"ax",@progbits\n' "$i"
+	done
+	printf '.globl far\n.type far,@function\nfar: nop\nret\n.size far,2\n'
+} > wideo.s
+clang -c -o wideo.o wideo.s
+far=$("$symres" -e wideo.o -n far | awk '{ print $1 }')
+names "more sections than fit a symbol" "0x0 0x2 far" -e wideo.o -j .t70000 -n far
+names "... by offset" "far+0x1" -e wideo.o -j .t70000 1
+names "... by address" "far+0x1" -e wideo.o "$(printf %x $((far + 1)))"
+
+# The debug file of a module may have sections that the module lacks, and the
+# other way round: what it says counts from the section, not from the file.
+objcopy --only-keep-debug --remove-section .exit.text mod.o mod.debug
+strip -s -o mod_s.o mod.o
+printf 'xx' > btf
+objcopy --add-section .first=btf --set-section-flags .first=alloc,readonly \
+	--add-gnu-debuglink=mod.debug mod_s.o
+names "a module's debug file" "outer+0x3" --debug-dir '' -e mod_s.o 4
+names "... another section" "begin+0x0 tail+0x0" --debug-dir '' -e mod_s.o -j .init.text 3 4
+names "... a section after one that is missing" "var+0x2" --debug-dir '' -e mod_s.o -j .data 2
+names "... a section that it lacks" "??" --debug-dir '' -e mod_s.o -j .exit.text 0
+gcc -c -o moved.o -x assembler - < <(sed 's/\.skip 3,/.skip 9,/' mod.s)
+objcopy --only-keep-debug moved.o mod.debug
+objcopy --remove-section .gnu_debuglink mod_s.o && objcopy --add-gnu-debuglink=mod.debug mod_s.o
+names "... a section of another size is not the same" "??" --debug-dir '' -e mod_s.o -j .init.text 3
+
+# Sizes and alignments that leave no room.
+cat > rel.y <<'Y'
+--- !ELF
+FileHeader: {Class: ELFCLASS64, Data: ELFDATA2LSB, Type: ET_REL, Machine: EM_X86_64}
+Sections:
+  - {Name: .text, Type: SHT_PROGBITS, Flags: [SHF_ALLOC,SHF_EXECINSTR], Size: 0x10}
+  - {Name: .huge, Type: SHT_NOBITS, Flags: [SHF_ALLOC,SHF_EXECINSTR], Size: 0x10}
+  - {Name: .more, Type: SHT_PROGBITS, Flags: [SHF_ALLOC,SHF_EXECINSTR], Size: 0x10}
+Symbols:
+  - {Name: t, Type: STT_FUNC, Section: .text, Value: 4, Size: 4}
+  - {Name: beyond, Type: STT_FUNC, Section: .text, Value: 0x20, Size: 4}
+  - {Name: wrapped, Type: STT_FUNC, Section: .huge, Value: 0xfffffffffffffff8, Size: 0x20}
+  - {Name: m, Type: STT_FUNC, Section: .more, Value: 4, Size: 0xffffffffffffffff}
+Y
+yaml2obj-14 rel.y -o rel 2>/dev/null || yaml2obj rel.y -o rel
+for bad in 0x7fffffffffffffef:1 0x7ffffffffffffff0:1 0x10:0x8000000000000000 0xffffffffffffffff:0x4000000000000000 0x10:3; do
+	python3 - "${bad%:*}" "${bad#*:}" <<'P'
+import struct, sys
+d = bytearray(open('rel', 'rb').read())
+shoff, = struct.unpack_from('<Q', d, 0x28)
+struct.pack_into('<Q', d, shoff + 2 * 64 + 32, int(sys.argv[1], 0))
+struct.pack_into('<Q', d, shoff + 2 * 64 + 48, int(sys.argv[2], 0))
+open('rel.o', 'wb').write(d)
+P
+	case $bad in
+	0x7fffffffffffffef:1) wanted="symres: rel.o: no section is called '.more'" ;;
+	*) wanted=m+0x0 ;;
+	esac
+	names "sections that leave no room: $bad" "?? t+0x0 t+0x3 ??" -e rel.o 3 4 7 8
+	names "... what follows" "$wanted" -e rel.o -j .more 4
+	names "perf's rules: $bad" "t+0x0" --policy perf -e rel.o 4
+done
+
+# A module of a real kernel, beside eu-addr2line and nm.
+ko=$(find "${LOCKHELD_CACHE:-/var/cache/lockheld}/kernels" -name ext4.ko 2>/dev/null | head -n 1)
+[ -n "$ko" ] || ko=$(find "/lib/modules/$(uname -r)/kernel" -name '*.ko' 2>/dev/null | head -n 1)
+if [ -n "$ko" ] && command -v eu-addr2line >/dev/null; then
+	cp "$ko" real.ko
+	for section in .text .init.text .data .rodata; do
+		number=$(readelf -SW real.ko | sed -n "s/^ *\[ *\([0-9]*\)\] \\$section .*/\1/p")
+		readelf -sW real.ko | awk -v n="$number" '$7 == n && $3 && ($4 == "FUNC" || $4 == "OBJECT") {
+			print $2 }' | sort -u > addrs
+		equal "each symbol of $section of a real module ($(wc -l < addrs)), as eu-addr2line has it" \
+			"$(sed 's/^/0x/' addrs | eu-addr2line -S -j "$section" -e real.ko | sed -n 's/^\([^?].*\)/\1/p;n' | sed 's/+0x0$//' | cksum)" \
+			"$("$symres" --debug-dir '' -e real.ko -j "$section" < addrs | sed 's/+0x0$//' | cksum)"
+	done
+	nm real.ko | awk '$2 ~ /[tT]/ { print "0x" $1 " " $3 }' | sed 's/0x0*\([0-9a-f]\)/0x\1/' | sort > by_nm
+	awk '{ print $2 }' by_nm | sort -u | xargs "$symres" -e real.ko -j .text -n 2>/dev/null |
+		awk '{ print $1 " " $3 }' | sort > by_name
+	equal "names of a real module's functions: where nm says" "" "$(comm -13 by_nm by_name | head -n 3)"
+	result $(($(wc -l < by_name) < 10)) "... most of them in .text: $(wc -l < by_name)"
+else
+	skip "a module of a real kernel" "no module and eu-addr2line here"
+fi
