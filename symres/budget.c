@@ -20,6 +20,8 @@ static uint64_t file_memory(const struct file *f)
 
 	if (!f->index.map)
 		n += f->plt.room * (uint64_t)sizeof(*f->plt.v);
+	if (f->unpacked.mem)
+		n += f->unpacked.size - f->unpacked.from;
 	return f->mini_in.mem ? n + f->mini_in.size : n;
 }
 

@@ -137,6 +137,8 @@ int place_miss_errno(const struct symres_place *pl)
 		return 0;
 	case SYMRES_MISS_CHANGED:
 		return -ESTALE;
+	case SYMRES_MISS_PACKED:
+		return -EBADMSG;
 	default:
 		return -ENOEXEC;
 	}

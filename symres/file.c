@@ -10,8 +10,15 @@
 /* Headers only: cheap, and enough to know whether this is the right file. */
 void file_load(struct file *f)
 {
-	int ret = elf_open(&f->elf, &f->in);
+	bool packed = packing_of(&f->in, 0) != PACKING_NONE;
+	int ret = packed ? input_unpack(&f->unpacked, &f->in) : 0;
 
+	if (ret == -EBADMSG || ret == -EFBIG) {
+		f->miss = SYMRES_MISS_PACKED;
+		return;
+	}
+	if (!ret)
+		ret = elf_open(&f->elf, packed ? &f->unpacked : &f->in);
 	if (ret) {
 		f->miss = ret == -ENOEXEC || ret == -EIO ? SYMRES_MISS_NOT_ELF :
 							   SYMRES_MISS_NO_FILE;
@@ -26,6 +33,8 @@ void file_free(struct file *f)
 	elf_close(&f->elf);
 	elf_close(&f->debug);
 	elf_close(&f->mini);
+	if (f->unpacked.packed)
+		input_close(&f->unpacked);
 	input_close(&f->in);
 	input_close(&f->debug_in);
 	input_close(&f->mini_in);
@@ -103,11 +112,30 @@ void file_forget_tables(struct file *f)
 	input_close(&f->mini_in);
 }
 
+/* All that is read of a file from now on are symbols and their names. */
+static void trim_unpacked(struct file *f)
+{
+	uint64_t from = f->unpacked.size;
+
+	for (unsigned int i = 0; i < f->ntab; i++) {
+		const struct symtab *t = &f->tab[i];
+
+		if (t->in != &f->unpacked)
+			continue;
+		from = t->off < from ? t->off : from;
+		from = t->str.off < from ? t->str.off : from;
+		if (t->xindex)
+			from = t->xindex < from ? t->xindex : from;
+	}
+	input_trim(&f->unpacked, from);
+}
+
 void file_free_sections(struct file *f)
 {
 	elf_free_sections(&f->elf);
 	elf_free_sections(&f->debug);
 	elf_free_sections(&f->mini);
+	trim_unpacked(f);
 }
 
 /* Reads section headers again, for tables that were found by them before. */
@@ -247,6 +275,7 @@ void file_unload(struct file *f)
 	f->debug.in = NULL;
 	input_close(&f->debug_in);
 	f->flags = 0;
+	input_forget(&f->unpacked);
 	f->indexed = false;
 	f->prepared = false;
 	f->round = 0;

@@ -101,6 +101,67 @@ void input_from_memory(struct input *in, unsigned char *mem, uint64_t size)
 	in->size = size;
 }
 
+static int unpack_now(struct input *in)
+{
+	unsigned char *mem;
+	size_t size;
+	int ret = unpack(in->packed, 0, in->packed->size, &mem, &size);
+
+	if (ret)
+		return ret;
+	free(in->mem);
+	in->mem = mem;
+	in->size = size;
+	in->from = 0;
+	return 0;
+}
+
+/* What a compressed file holds. */
+int input_unpack(struct input *in, struct input *packed)
+{
+	memset(in, 0, sizeof(*in));
+	in->fd = -1;
+	in->packed = packed;
+	return unpack_now(in);
+}
+
+/* What is before @from is not needed; if it is after all, all of it is kept. */
+void input_trim(struct input *in, uint64_t from)
+{
+	unsigned char *mem;
+	size_t left;
+
+	if (!in->packed || !in->mem || in->again || from <= in->from ||
+	    from > in->size)
+		return;
+	left = (size_t)(in->size - from);
+	memmove(in->mem, in->mem + (from - in->from), left);
+	in->from = from;
+	mem = realloc(in->mem, left ? left : 1);
+	if (mem)
+		in->mem = mem;
+}
+
+/* Gives back the memory of what can be unpacked again. */
+void input_forget(struct input *in)
+{
+	if (!in->packed)
+		return;
+	free(in->mem);
+	in->mem = NULL;
+	in->again = false;
+}
+
+/* Another size is another file, which is seen to elsewhere. */
+static int unpack_again(struct input *in)
+{
+	uint64_t size = in->size;
+	int ret = unpack_now(in);
+
+	in->again = true;
+	return !ret && in->size != size ? -ESTALE : ret;
+}
+
 void input_close(struct input *in)
 {
 	if (in->fd >= 0) {
@@ -141,8 +202,13 @@ int input_read(struct input *in, uint64_t off, void *buf, size_t len)
 
 	if (off > in->size || len > in->size - off)
 		return -EIO;
+	if (in->packed && (!in->mem || off < in->from)) {
+		ret = unpack_again(in);
+		if (ret)
+			return ret;
+	}
 	if (in->mem) {
-		memcpy(buf, in->mem + off, len);
+		memcpy(buf, in->mem + (off - in->from), len);
 		return 0;
 	}
 	off += in->base;
@@ -169,7 +235,7 @@ int input_unchanged(struct input *in)
 	struct stat st;
 	int ret;
 
-	if (in->mem)
+	if (in->mem || in->packed)
 		return 0;
 	ret = reopen(in);
 	if (ret)

@@ -29,6 +29,9 @@ struct input_pool {
 struct input {
 	struct input_pool *pool;
 	unsigned char *mem;	/* the bytes themselves, owned; then no file */
+	struct input *packed;	/* what they were unpacked from, or will be */
+	uint64_t from;		/* of these, what is before that is not kept */
+	bool again;		/* they had to be unpacked once more */
 	char *path;		/* what to open, and open again */
 	int fd;			/* -1: closed to make room for others */
 	uint64_t used;		/* tick of the last use */
@@ -41,10 +44,21 @@ struct input {
 
 int input_open(struct input *in, struct input_pool *pool, const char *path);
 void input_from_memory(struct input *in, unsigned char *mem, uint64_t size);
+int input_unpack(struct input *in, struct input *packed);
+void input_trim(struct input *in, uint64_t from);
+void input_forget(struct input *in);
 void input_close(struct input *in);
 int input_read(struct input *in, uint64_t off, void *buf, size_t len);
 int input_unchanged(struct input *in);
 bool input_same(const struct input *a, const struct input *b);
+
+/* --- unpack.c --- */
+
+enum packing { PACKING_NONE, PACKING_XZ, PACKING_GZIP, PACKING_ZSTD };
+
+enum packing packing_of(struct input *in, uint64_t off);
+int unpack(struct input *in, uint64_t off, uint64_t len, unsigned char **mem,
+	   size_t *size);
 
 /* --- elf.c: headers, whatever the class and byte order --- */
 
@@ -338,6 +352,7 @@ void plt_free(struct plt *plt, bool mapped);
 
 struct file {
 	struct input in, debug_in, mini_in;
+	struct input unpacked;	/* of a compressed file, what elf is read from */
 	struct elf elf, debug, mini;
 	char *dir;		/* where its companions are looked for */
 	bool dir_is_real;	/* dir means the same to realpath() */

@@ -47,6 +47,7 @@ static void tell_general(struct lookup *l, const struct symres_sym *sym)
 		break;
 	case SYMRES_MISS_NO_FILE:
 	case SYMRES_MISS_NOT_ELF:
+	case SYMRES_MISS_PACKED:
 	case SYMRES_MISS_NO_SYMBOLS:
 		/* In a process other mappings may do. */
 		if (!l->maps)
@@ -119,8 +120,13 @@ static int print_holder(const struct symres_sym *sym, void *arg)
 
 static void find_failed(struct lookup *l, long n)
 {
-	complain("%s: %s", l->file, n == -ENOEXEC ?
-		 symres_miss_str(SYMRES_MISS_NOT_ELF) : strerror((int)-n));
+	const char *why = strerror((int)-n);
+
+	if (n == -ENOEXEC)
+		why = symres_miss_str(SYMRES_MISS_NOT_ELF);
+	else if (n == -EBADMSG)
+		why = symres_miss_str(SYMRES_MISS_PACKED);
+	complain("%s: %s", l->file, why);
 	failed(l, FAILED);
 }
 

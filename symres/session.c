@@ -25,6 +25,8 @@ const char *symres_miss_str(enum symres_miss miss)
 		[SYMRES_MISS_DELETED] = "file was deleted",
 		[SYMRES_MISS_BUILD_ID] = "file has another build-id",
 		[SYMRES_MISS_NOT_ELF] = "not a usable ELF file",
+		[SYMRES_MISS_PACKED] =
+			"compressed file is damaged or too big",
 		[SYMRES_MISS_CHANGED] = "file changed while in use",
 		[SYMRES_MISS_NO_SYMBOLS] = "no symbol table",
 		[SYMRES_MISS_NO_SYMBOL] = "no symbol at this address",
@@ -461,8 +463,9 @@ int symres_build_id(struct symres *s, const char *path, unsigned char *id)
 		return -pl->err;
 	if (pl->file->miss == SYMRES_MISS_NO_FILE)
 		return -pl->file->err;
-	if (pl->file->miss == SYMRES_MISS_NOT_ELF)
-		return -ENOEXEC;
+	if (pl->file->miss == SYMRES_MISS_NOT_ELF ||
+	    pl->file->miss == SYMRES_MISS_PACKED)
+		return place_miss_errno(pl);
 	if (!pl->file->build_id_len)
 		return -ENODATA;
 	memcpy(id, pl->file->build_id, pl->file->build_id_len);

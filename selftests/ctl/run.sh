@@ -35,7 +35,7 @@ program() {
 		-I"$top/selftests/host/include" \
 		$(pkg-config --cflags $libs) -o "$build/$name" "$@" \
 		"$folder"/*.o "$top/symres/build/libsymres.a" \
-		$(pkg-config --libs $libs) -lz -llzma -liberty
+		$(pkg-config --libs $libs) -lz -llzma -lzstd -liberty
 }
 
 # The /sys and /proc of the table: caches that were merged, and such that were

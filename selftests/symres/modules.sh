@@ -164,3 +164,78 @@ if [ -n "$ko" ] && command -v eu-addr2line >/dev/null; then
 else
 	skip "a module of a real kernel" "no module and eu-addr2line here"
 fi
+
+# Compressed, whatever the name says.
+gcc -shared -fPIC -O1 -o packed.so x.c
+f2=$(value packed.so f2)
+for pack in "xz -c --check=crc32" "xz -c -T2 --block-size=512" "gzip -nc" "zstd -qc" "zstd -qc --long=27"; do
+	$pack mod.o > packed.ko
+	names "$pack: an offset in .text, and in a section" "outer+0x3 bare+0x0" -e packed.ko 4 5
+	names "$pack: a section" "begin+0x0" -e packed.ko -j .init.text 3
+	names "$pack: by name" "$begin 0x1 begin" -e packed.ko -n begin
+	names "$pack: all that hold an address" "outer+0x3" --all -e packed.ko 4
+	{ $pack mod.o && $pack packed.so; } > packed2
+	cat mod.o packed.so > packed.plain
+	$pack < packed.plain > packed1
+	equal "$pack: several streams are one file" "$("$symres" --cache '' --json -e packed1 1 | sed 's/packed.//g')" \
+		"$("$symres" --cache '' --json -e packed2 1 | sed 's/packed.//g')"
+	head -c $(($(wc -c < packed.ko) - 9)) packed.ko > cut.ko
+	names "$pack: cut short" "?? symres: cut.ko: compressed file is damaged or too big" -e cut.ko 4
+	names "$pack: cut short, by name" "symres: cut.ko: compressed file is damaged or too big" -e cut.ko -n begin
+	names "$pack: cut short, info" "symres: cut.ko: compressed file is damaged or too big" info cut.ko
+	head -c 20 packed.ko > cut.ko
+	names "$pack: the head alone" "?? symres: cut.ko: compressed file is damaged or too big" -e cut.ko 4
+	python3 - <<'P'
+d = bytearray(open('packed.ko', 'rb').read())
+for at in range(len(d) // 2, len(d) // 2 + 8):
+    d[at] ^= 0xff
+open('bad.ko', 'wb').write(d)
+P
+	names "$pack: damaged" "?? symres: bad.ko: compressed file is damaged or too big" -e bad.ko 4
+	$pack mod.s > text.ko
+	names "$pack: no ELF file in it" "?? symres: text.ko: not a usable ELF file" -e text.ko 4
+	$pack packed.so > packed.lib
+	names "$pack: a linked file" "f2+0x0" -e packed.lib "$f2"
+done
+for pack in "xz -0c" "gzip -1c" "zstd -qc"; do
+	head -c 270000000 /dev/zero | $pack > bomb.ko
+	names "$pack: much too big" "?? symres: bomb.ko: compressed file is damaged or too big" -e bomb.ko 4
+done
+rm bomb.ko packed.plain
+rm -rf packed_store
+xz -c mod.o > packed.xz
+for turn in first second; do
+	names "compressed, the $turn time" "outer+0x0 outer+0x1" --cache packed_store -e packed.xz 1 2
+	names "... by name" "$begin 0x1 begin" --cache packed_store -e packed.xz -n begin
+done
+equal "an index and one of names were kept" 2 "$(find packed_store -type f | wc -l)"
+has "info of a compressed file" "$("$symres" info --cache packed_store packed.xz)" "kept: packed_store/"
+for i in 1 2 3; do
+	xz -c mod.o > "budget$i.xz"
+done
+names "compressed files in a small budget, in turn" "outer outer outer bare bare bare" --max-bytes 1 --batch \
+	< <(printf 'budget%d.xz\t%d\n' 1 1 2 1 3 1 1 5 2 5 3 5)
+coproc waiting { exec "$symres" -v -e budget1.xz 2>&1; }
+waiting_in=${waiting[1]} waiting_out=${waiting[0]} waiting_pid=$waiting_PID
+echo 1 >&"$waiting_in"
+read -r -t 10 first <&"$waiting_out"
+gzip -c mod.o > budget1.xz
+echo 2 >&"$waiting_in"
+read -r -t 10 second <&"$waiting_out"
+exec {waiting_in}>&-
+wait "$waiting_pid"
+equal "a compressed file that changes while in use" "outer+0x0 ??" "$first $second"
+strip -s -o mod_s.o mod.o
+objcopy --only-keep-debug mod.o mod.debug
+objcopy --add-gnu-debuglink=mod.debug mod_s.o
+zstd -qc mod_s.o > mod_s.ko
+names "a compressed module's debug file" "begin+0x0" --debug-dir '' -e mod_s.ko -j .init.text 3
+ko=$(find "${LOCKHELD_CACHE:-/var/cache/lockheld}/kernels" -name 'ext4.ko.xz' 2>/dev/null | head -n 1)
+if [ -n "$ko" ]; then
+	xz -dc "$ko" > real.ko
+	nm real.ko | awk '$2 ~ /[tTwWdDbBrR]/ { print $1 }' > addrs
+	equal "a real compressed module: what the plain one tells ($(wc -l < addrs))" \
+		"$("$symres" -e real.ko < addrs 2>&1 | cksum)" "$("$symres" -e "$ko" < addrs 2>&1 | cksum)"
+else
+	skip "a real compressed module" "none here"
+fi

@@ -30,7 +30,7 @@ equal "the version is the header's" "$(pkg-config --modversion libsymres)" \
 	"$(LD_LIBRARY_PATH=$libdir ./user)"
 # shellcheck disable=SC2046
 must "pkg-config, static" gcc -o user_static user.c $(pkg-config --cflags libsymres) \
-	"$libdir/libsymres.a" $(PKG_CONFIG_SYSROOT_DIR='' pkg-config --libs libelf zlib liblzma) -liberty
+	"$libdir/libsymres.a" $(PKG_CONFIG_SYSROOT_DIR='' pkg-config --libs libelf zlib liblzma libzstd) -liberty
 must "the header is C++ too" g++ -fsyntax-only -Wall -Wextra -Werror -x c++ \
 	"$tmp/dest/opt/s/include/symres.h"
 unset PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR

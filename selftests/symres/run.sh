@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests of symres against files made here and now. TAP on standard output; exit
 # status 0: all passed, 1: not. Needs: gcc clang lld binutils libclang-rt-14-dev
-# llvm libelf-dev zlib1g-dev liblzma-dev libiberty-dev xz-utils pkg-config python3 man-db.
+# llvm libelf-dev zlib1g-dev liblzma-dev libzstd-dev libiberty-dev xz-utils zstd pkg-config python3
+# man-db.
 set -u
 export LC_ALL=C
 

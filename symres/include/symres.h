@@ -117,6 +117,7 @@ enum symres_miss {
 				 * the one now at its path is the same */
 	SYMRES_MISS_BUILD_ID,	/* the file has not the build-id recorded */
 	SYMRES_MISS_NOT_ELF,	/* not an ELF file, or one too damaged to use */
+	SYMRES_MISS_PACKED,	/* compressed, but damaged or too big to unpack */
 	SYMRES_MISS_CHANGED,	/* the file changed while it was in use */
 	SYMRES_MISS_NO_SYMBOLS,	/* no usable symbol table anywhere */
 	SYMRES_MISS_NO_SYMBOL,	/* a table, but no symbol there */
@@ -165,7 +166,8 @@ struct symres_sym {
 
 /*
  * symres_lookup_file() - name an address of an ELF file
- * @path: the file, or "[vdso]" for the calling process's own
+ * @path: the file, which may be compressed by xz, gzip or zstd as a whole, or
+ *        "[vdso]" for the calling process's own
  * @vaddr: address as in the file's symbol table
  */
 int symres_lookup_file(struct symres *s, const char *path, uint64_t vaddr,
@@ -204,8 +206,8 @@ typedef int (*symres_sym_fn)(const struct symres_sym *sym, void *arg);
  * The first time an index of all names is made, and kept like the one of
  * addresses. Of several symbols of that name at one address one is told.
  * Returns how many were handed to @fn, the first non-zero value @fn returned,
- * or a negative errno: -ENOEXEC if it is no ELF file, or what opening it gave.
- * An @fn that stops the walk had better return a negative value of its own.
+ * or a negative errno: -ENOEXEC if it is no ELF file, -EBADMSG if it cannot be
+ * unpacked, or what opening it gave. An @fn that stops the walk had better return a negative value of its own.
  */
 long symres_find_file(struct symres *s, const char *path, const char *name,
 		      symres_sym_fn fn, void *arg);
