@@ -46,6 +46,7 @@ static const char usage_text[] =
 "file that spare it an index. These apply to lookup, index and info:\n"
 "  --debug-dir DIRS where separate debug files are, in place of\n"
 "                   /usr/lib/debug; several with colons between them\n"
+"  --no-debuginfod  ask no server that DEBUGINFOD_URLS names for debug files\n"
 "  --root DIR       files, and debug files by default, are below DIR\n"
 "  --policy honest  rather no name than a wrong one; the default\n"
 "  --policy perf    the names that perf's rules give\n"
@@ -186,6 +187,9 @@ enum option_is session_option(int c, struct symres_opts *opts)
 			return TAKEN;
 		refuse("'%s' is not a number of bytes", optarg);
 		return WRONG;
+	case OPT_NO_DEBUGINFOD:
+		opts->debuginfod = 0;
+		return TAKEN;
 	case 'C':
 		opts->demangle = 1;
 		return TAKEN;

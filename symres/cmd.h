@@ -22,7 +22,10 @@ struct format {
 
 /* Options that several verbs have. */
 enum { OPT_DEBUG_DIR = 256, OPT_ROOT, OPT_POLICY, OPT_CACHE, OPT_MAX_BYTES,
-       OPT_JSON, OPT_OWN };
+       OPT_NO_DEBUGINFOD, OPT_JSON, OPT_OWN };
+
+/* Who runs a command has asked for what his environment says. */
+#define SESSION_DEFAULTS { .size = sizeof(struct symres_opts), .debuginfod = 1 }
 
 #define SESSION_OPTIONS							\
 	{ "debug-dir", required_argument, NULL, OPT_DEBUG_DIR },	\
@@ -30,6 +33,7 @@ enum { OPT_DEBUG_DIR = 256, OPT_ROOT, OPT_POLICY, OPT_CACHE, OPT_MAX_BYTES,
 	{ "policy", required_argument, NULL, OPT_POLICY },		\
 	{ "cache", required_argument, NULL, OPT_CACHE },		\
 	{ "max-bytes", required_argument, NULL, OPT_MAX_BYTES },	\
+	{ "no-debuginfod", no_argument, NULL, OPT_NO_DEBUGINFOD },	\
 	{ "demangle", no_argument, NULL, 'C' },				\
 	{ "help", no_argument, NULL, 'h' },				\
 	{ "version", no_argument, NULL, 'V' }

@@ -2,7 +2,8 @@
 /*
  * Finds the separate debug file of a stripped one: by build-id below the debug
  * directories, then by .gnu_debuglink beside the file, in .debug/ and below the
- * debug directories. One that is not this file's is passed over.
+ * debug directories, then from a server. One that is not this file's is passed
+ * over.
  */
 #include <errno.h>
 #include <limits.h>
@@ -159,8 +160,28 @@ static char *real_dir(const struct file *f, const char *root)
 	return real;
 }
 
+static bool has_symtab(const struct elf *elf)
+{
+	for (size_t i = 1; i < elf->nshdr; i++)
+		if (elf->shdr[i].sh_type == SHT_SYMTAB &&
+		    elf->shdr[i].sh_size)
+			return true;
+	return false;
+}
+
+/* It takes a network: only for names that are nowhere else. */
+static int from_server(struct file *f, struct symres *s)
+{
+	char *path = has_symtab(&f->elf) ? NULL :
+		     debuginfod_path(s, f->build_id, f->build_id_len);
+	int ret = path ? try_path(f, path, NULL) : 0;
+
+	free(path);
+	return ret;
+}
+
 /* Opens f->debug if there is one. 0, or -ENOMEM. */
-int debugfile_find(struct file *f, const struct symres *s)
+int debugfile_find(struct file *f, struct symres *s)
 {
 	const char *debug_dirs = s->debug_dirs;
 	struct link link;
@@ -180,5 +201,7 @@ int debugfile_find(struct file *f, const struct symres *s)
 			ret = each_dir(f, debug_dirs, real, &link);
 	}
 	free(real);
+	if (!ret && f->build_id_len > 1)
+		ret = from_server(f, s);
 	return ret < 0 ? ret : 0;
 }

@@ -417,7 +417,14 @@ void budget_keep(struct symres *s, struct file *f);
 
 /* --- debugfile.c --- */
 
-int debugfile_find(struct file *f, const struct symres *s);
+int debugfile_find(struct file *f, struct symres *s);
+
+/* --- debuginfod.c --- */
+
+struct debuginfod;
+
+void debuginfod_free(struct debuginfod *d);
+char *debuginfod_path(struct symres *s, const unsigned char *id, size_t len);
 
 /* --- cache.c --- */
 
@@ -455,7 +462,8 @@ struct symres {
 	char *debug_dirs;
 	char *root;		/* NULL: none */
 	char *cache_dir;	/* NULL: indexes are not kept */
-	bool perf, demangle;
+	bool perf, demangle, ask_debuginfod;
+	struct debuginfod *debuginfod;	/* once it was asked */
 	uint32_t worth_focus;	/* symbols that one answer needs no index of */
 	uint64_t max_bytes;	/* of all indexes; 0: no limit */
 	uint64_t tick;		/* of uses of files */

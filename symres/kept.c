@@ -94,7 +94,7 @@ static int each_file(int argc, char **argv, bool tell)
 		SESSION_OPTIONS,
 		{ NULL, 0, NULL, 0 },
 	};
-	struct symres_opts opts = { .size = sizeof(opts) };
+	struct symres_opts opts = SESSION_DEFAULTS;
 	struct symres_info info = { .size = sizeof(info) };
 	struct symres *s;
 	bool json = false;

@@ -331,7 +331,7 @@ int cmd_lookup(int argc, char **argv)
 		SESSION_OPTIONS,
 		{ NULL, 0, NULL, 0 },
 	};
-	struct symres_opts opts = { .size = sizeof(opts) };
+	struct symres_opts opts = SESSION_DEFAULTS;
 	struct lookup l = { 0 };
 	const char *name = NULL;
 	int c, ret;

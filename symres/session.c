@@ -83,6 +83,7 @@ int symres_open(struct symres **out, const struct symres_opts *opts)
 	}
 	s->perf = opts->policy == SYMRES_POLICY_PERF;
 	s->demangle = opts->demangle;
+	s->ask_debuginfod = opts->debuginfod;
 	s->worth_focus = WORTH_FOCUS;
 	s->max_bytes = opts->max_bytes;
 	if (opts->root && *opts->root) {
@@ -133,6 +134,7 @@ void symres_close(struct symres *s)
 	range_list_free(&s->spare);
 	free(s->kept_path);
 	kernel_free(s->kernel);
+	debuginfod_free(s->debuginfod);
 	free(s->debug_dirs);
 	free(s->root);
 	free(s->cache_dir);

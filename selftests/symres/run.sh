@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests of symres against files made here and now. TAP on standard output; exit
 # status 0: all passed, 1: not. Needs: gcc clang lld binutils libclang-rt-14-dev
-# llvm libelf-dev zlib1g-dev liblzma-dev libzstd-dev libiberty-dev xz-utils zstd pkg-config python3
-# man-db.
+# llvm libelf-dev zlib1g-dev liblzma-dev libzstd-dev libdebuginfod-dev libiberty-dev xz-utils
+# zstd debuginfod elfutils pkg-config python3 man-db.
 set -u
 export LC_ALL=C
 
@@ -12,6 +12,7 @@ src=$here/../../symres
 # shellcheck disable=SC2034 # for sanitized.sh
 fuzz_seconds=${FUZZ_SECONDS:-3} fuzz_seed=${FUZZ_SEED:-1}
 tmp=$(mktemp -d)
+unset DEBUGINFOD_URLS
 export XDG_CACHE_HOME=$tmp/cache
 chmod 755 "$tmp"	# some tests are run as nobody
 started=()
@@ -138,7 +139,7 @@ symres=$tmp/symres-src/build/symres
 }
 mkdir "$tmp/fx"
 cd "$tmp/fx" || exit 1
-for part in symbols debugfiles mappings jit kernel command batch policies formats modules cache kept oracle library package sanitized; do
+for part in symbols debugfiles debuginfod mappings jit kernel command batch policies formats modules cache kept oracle library package sanitized; do
 	echo "# $part"
 	# shellcheck source=/dev/null
 	. "$here/$part.sh"

@@ -65,6 +65,10 @@ struct symres_opts {
 				 * take; those asked about least recently are
 				 * given up, but not the one in use; 0: no
 				 * limit */
+	uint32_t debuginfod;	/* not 0: where no debug file is found for a
+				 * stripped file, ask the servers named in the
+				 * environment variable DEBUGINFOD_URLS, and wait
+				 * for them as DEBUGINFOD_TIMEOUT says */
 };
 
 enum symres_policy {
