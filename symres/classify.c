@@ -144,7 +144,8 @@ static bool classify(const struct elf *elf, struct symtab *t,
 	if (!sh || !sym->st_name || sym->st_name >= t->str.size)
 		return false;
 	r->start = sym->st_value;
-	if (elf->ehdr.e_machine == EM_ARM && type == STT_FUNC)
+	if (elf->ehdr.e_machine == EM_ARM &&
+	    (type == STT_FUNC || type == STT_GNU_IFUNC))
 		r->start &= ~(uint64_t)1;	/* Thumb, not part of it */
 	room = sh->sh_size - (r->start - sh->sh_addr);
 	r->end = r->start + (sym->st_size && sym->st_size < room ?

@@ -339,7 +339,8 @@ void symbol_describe(const struct symtab *t, const struct elf *elf,
 	unsigned int type = GELF_ST_TYPE(s->st_info);
 
 	sym->addr = s->st_value;
-	if (elf->ehdr.e_machine == EM_ARM && type == STT_FUNC)
+	if (elf->ehdr.e_machine == EM_ARM &&
+	    (type == STT_FUNC || type == STT_GNU_IFUNC))
 		sym->addr &= ~(uint64_t)1;
 	sym->sym_size = s->st_size;
 	sym->source = t->source;

@@ -312,6 +312,31 @@ int index_from_list(struct file *f, struct range_list *l);
 int names_collect(struct file *f, struct symres *s, struct range_list *l);
 uint32_t name_hash(const char *s, size_t len);
 
+/* --- stub.c --- */
+
+struct stub {
+	const unsigned char *code;	/* at least 16 bytes where stubs of a
+					 * machine differ in nothing but size */
+	size_t len;
+	uint64_t addr;
+	uint64_t got;		/* the table that code finds by a register */
+	int class;
+};
+
+/* How stubs of a machine reach their slots, and what fills these. */
+struct machine {
+	unsigned int machine;
+	int class;
+	bool addends;		/* of relocations are beside them */
+	size_t step;		/* stubs begin at multiples; 0: all are of one
+				 * size, which the section has */
+	uint32_t jump_slot, glob_dat, irelative;
+	/* How much of a stub it took to know its slot; 0: it is none. */
+	size_t (*read)(const struct stub *s, uint64_t *slot);
+};
+
+const struct machine *machine_of(const struct elf *elf);
+
 /* --- plt.c --- */
 
 enum plt_kind {

@@ -139,7 +139,7 @@ symres=$tmp/symres-src/build/symres
 }
 mkdir "$tmp/fx"
 cd "$tmp/fx" || exit 1
-for part in symbols debugfiles debuginfod mappings jit kernel command batch policies formats modules cache kept oracle library package sanitized; do
+for part in symbols debugfiles debuginfod mappings jit kernel command batch policies formats plt modules cache kept oracle library package sanitized; do
 	echo "# $part"
 	# shellcheck source=/dev/null
 	. "$here/$part.sh"

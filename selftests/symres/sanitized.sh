@@ -115,7 +115,8 @@ must "builds for the fuzzers" compile_for_fuzzers
 mkdir corpus_{elf,kallsyms,index,debuglink,minidebug,jit}
 cp nest.so sizeless.so gap.so p_ibt p_lld ver_s.so cor_*.so ./*-linux-gnu.so \
 	th.so a64.so app.debug link/app vdso.so mini.so p_irel hash_both hash_sysv \
-	dyn_badstr mod.o mod.debug rel.o packed.ko packed.xz packed.lib packed2 cut.ko ppc1 opd16 sun_good.so sun_unsorted.so sel.so corpus_elf/
+	dyn_badstr mod.o mod.debug rel.o packed.ko packed.xz packed.lib packed2 cut.ko \
+	stubs_*.so ppc1 opd16 sun_good.so sun_unsorted.so sel.so corpus_elf/
 # Sizes beyond the end of all addresses, among names that compete.
 python3 - <<'PY'
 import struct
