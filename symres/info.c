@@ -47,7 +47,8 @@ int symres_section(struct symres *s, const char *path, const char *name,
 	if (ret)
 		return ret;
 	f = pl->file;
-	if (!f || f->miss)
+	/* It has sections even if nothing in them has a name. */
+	if (!f || (f->miss && f->miss != SYMRES_MISS_NO_SYMBOLS))
 		return place_miss_errno(pl);
 	ret = file_unchanged(f);
 	if (!ret)

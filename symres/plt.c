@@ -12,6 +12,7 @@
 #include "internal.h"
 
 #define MAX_PLT (16u << 20)
+#define MAX_DYNAMIC 4096	/* entries that a linker writes, and more */
 
 struct slot {
 	uint64_t addr;
@@ -183,7 +184,7 @@ static uint64_t find_got(const struct elf *elf)
 	const GElf_Shdr *sh = elf_section(elf, ".dynamic");
 	Elf32_Dyn d;
 
-	for (uint64_t at = 0; sh && elf->class == ELFCLASS32 &&
+	for (uint64_t at = 0; sh && at < MAX_DYNAMIC * sizeof(d) &&
 	     at + sizeof(d) <= sh->sh_size; at += sizeof(d)) {
 		if (elf_read(elf, ELF_T_DYN, sh->sh_offset + at, &d,
 			     sizeof(d)) || !d.d_tag)
@@ -392,7 +393,8 @@ int plt_read(struct plt *plt, const struct elf *elf, uint32_t ndynsym,
 	/* What a relocatable file has by these names is room for stubs. */
 	if (!r.m || elf->section_addr || (perf && r.m->machine != EM_X86_64))
 		return 0;
-	r.got = find_got(elf);
+	if (r.m->machine == EM_386)
+		r.got = find_got(elf);
 	ret = read_slots(&r.slots, elf, r.m, ndynsym);
 	for (size_t i = 0; i < 4; i++) {
 		const GElf_Shdr *sh = elf_section(elf, names[i]);

@@ -690,6 +690,74 @@ static void test_long_queue(void)
 	report("more names in a queue than are kept");
 }
 
+static int count(const struct symres_sym *sym, void *arg)
+{
+	(void)sym;
+	(void)arg;
+	return 0;
+}
+
+/* The same file plain and compressed; modules.sh made both. */
+static void test_sections(void)
+{
+	static const char *const files[] = { "mod.o", "packed.xz" };
+	struct symres *s = session();
+	struct symres_sym sym = { .size = sizeof(sym) };
+	unsigned char id[SYMRES_BUILD_ID_MAX];
+	uint64_t addr, size;
+
+	for (size_t i = 0; i < 2; i++) {
+		CHECK(!symres_section(s, files[i], ".text", &addr, &size));
+		CHECK(!addr && size == 7);
+		CHECK(symres_lookup_file(s, files[i], 4, &sym) == 1 &&
+		      is(&sym, "outer", 3));
+		/* Once there is an index, too. */
+		CHECK(!symres_section(s, files[i], ".init.text", &addr, &size));
+		CHECK(addr >= 7 && addr % 64 == 0 && size == 6);
+		CHECK(symres_lookup_file(s, files[i], addr + 3, &sym) == 1 &&
+		      is(&sym, "begin", 0) && sym.module_addr == addr + 3);
+		CHECK(symres_section(s, files[i], ".comment.of.ours", &addr,
+				     &size) == -ENODATA);
+		CHECK(symres_build_id(s, files[i], id) == -ENODATA);
+	}
+	CHECK(!symres_lookup_file(s, "bare.o", 4, &sym) &&
+	      sym.miss == SYMRES_MISS_NO_SYMBOLS);
+	size = 0;
+	CHECK(!symres_section(s, "bare.o", ".text", &addr, &size) && size == 7);
+	CHECK(symres_section(s, "nowhere.o", ".text", &addr, &size) == -ENOENT);
+	CHECK(symres_section(s, "nest.s", ".text", &addr, &size) == -ENOEXEC);
+	CHECK(symres_section(s, "bad.ko", ".text", &addr, &size) == -EBADMSG);
+	CHECK(symres_build_id(s, "bad.ko", id) == -EBADMSG);
+	CHECK(!symres_lookup_file(s, "bad.ko", 4, &sym) &&
+	      sym.miss == SYMRES_MISS_PACKED);
+	CHECK(symres_section(s, "mod.o", NULL, &addr, &size) == -EINVAL);
+	symres_close(s);
+	report("sections, of compressed files too");
+}
+
+/* debuginfod.sh left a folder that serves what f_s lacks. */
+static void test_unasked(void)
+{
+	struct symres_opts opts = { .size = sizeof(opts), .debug_dirs = "" };
+	char here[4096], text[4200];
+	struct symres *s = session();
+
+	CHECK(getcwd(here, sizeof(here)));
+	snprintf(text, sizeof(text), "file://%s/dbgd/wrong", here);
+	setenv("DEBUGINFOD_URLS", text, 1);
+	snprintf(text, sizeof(text), "%s/dbgd/api", here);
+	setenv("DEBUGINFOD_CACHE_PATH", text, 1);
+	CHECK(!symres_find_file(s, "dbgd/f_s", "far_away", count, NULL));
+	CHECK(access("dbgd/api", F_OK));
+	symres_close(s);
+	opts.debuginfod = 1;
+	CHECK(!symres_open(&s, &opts));
+	CHECK(symres_find_file(s, "dbgd/f_s", "far_away", count, NULL) == 1);
+	symres_close(s);
+	unsetenv("DEBUGINFOD_URLS");
+	report("no server is asked unless the option says so");
+}
+
 int main(void)
 {
 	/* What is given back is to be seen as such. */
@@ -706,6 +774,8 @@ int main(void)
 	test_asking();
 	test_long_queue();
 	test_budget();
+	test_sections();
+	test_unasked();
 	test_kernel();
 	test_hidden();
 	test_misuse();

@@ -3,6 +3,7 @@
  * hold the address it was asked for. */
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "internal.h"
 
@@ -71,10 +72,34 @@ static void check_places(const struct elf *elf)
 		}
 }
 
+/* The same bytes in a gzip stream, which nothing in them can damage. */
+static unsigned char *packed(const uint8_t *data, size_t size, size_t *len)
+{
+	z_stream z = { 0 };
+	unsigned char *mem;
+
+	if (deflateInit2(&z, 0, Z_DEFLATED, 16 + MAX_WBITS, 9,
+			 Z_DEFAULT_STRATEGY) != Z_OK)
+		abort();
+	/* Its bound is meant for levels that do compress. */
+	*len = deflateBound(&z, size) + size / 8 + 1024;
+	mem = malloc(*len);
+	z.next_in = (unsigned char *)data;
+	z.avail_in = (uInt)size;
+	z.next_out = mem;
+	z.avail_out = (uInt)*len;
+	if (deflate(&z, Z_FINISH) != Z_STREAM_END)
+		abort();
+	*len = z.total_out;
+	deflateEnd(&z);
+	return mem;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct file *f = calloc(1, sizeof(*f));
 	unsigned char *mem = malloc(size ? size : 1);
+	size_t len = size;
 	struct symres s = { .debug_dirs = (char[]){ "" } };
 	uint64_t addr;
 
@@ -82,8 +107,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	s.perf = size & 1;
 	s.demangle = size & 2;
 
-	memcpy(mem, data, size);
-	input_from_memory(&f->in, mem, size);
+	if (size & 4) {
+		free(mem);
+		mem = packed(data, size, &len);
+	} else {
+		memcpy(mem, data, size);
+	}
+	input_from_memory(&f->in, mem, len);
 	f->debug_in.fd = -1;
 	f->mini_in.fd = -1;
 	file_load(f);

@@ -44,6 +44,7 @@ note: .skip 64
 .size note,64
 S
 gcc -c -o mod.o mod.s
+objcopy --strip-all mod.o bare.o
 names "an object file: addresses are offsets in .text" "?? outer+0x0 outer+0x3 bare+0x0 bare+0x1" \
 	-e mod.o 0 1 4 5 6
 names "another section" "pad+0x2 begin+0x0 tail+0x1 ??" -e mod.o -j .init.text 2 3 5 6

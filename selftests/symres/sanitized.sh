@@ -128,8 +128,11 @@ for i in range(struct.unpack_from('<H', d, 0x3c)[0]):
     if kind == 2:
         for at in range(off + 24, off + size, 48):
             struct.pack_into('<Q', d, at + 16, 2**64 - 2)
-for n in range(4):
+for n in range(8):
     open('corpus_elf/tie_wrap%d.so' % n, 'wb').write(d + bytes(n))
+m = open('mod.o', 'rb').read()
+for n in range(8):
+    open('corpus_elf/mod%d.o' % n, 'wb').write(m + bytes(n))
 PY
 cp ksyms ksyms2 hidden corpus_kallsyms/
 for f in mini.so nest.so p_ibt; do
