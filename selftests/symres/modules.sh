@@ -144,18 +144,21 @@ P
 	names "perf's rules: $bad" "t+0x0" --policy perf -e rel.o 4
 done
 
-# A module of a real kernel, beside eu-addr2line and nm.
+# A module of a real kernel, beside readelf and nm. (eu-addr2line has names of
+# other sections in some: kvm-amd's invlpga_interception is _rs.297 there.)
 ko=$(find "${LOCKHELD_CACHE:-/var/cache/lockheld}/kernels" -name ext4.ko 2>/dev/null | head -n 1)
 [ -n "$ko" ] || ko=$(find "/lib/modules/$(uname -r)/kernel" -name '*.ko' 2>/dev/null | head -n 1)
-if [ -n "$ko" ] && command -v eu-addr2line >/dev/null; then
+if [ -n "$ko" ]; then
 	cp "$ko" real.ko
 	for section in .text .init.text .data .rodata; do
 		number=$(readelf -SW real.ko | sed -n "s/^ *\[ *\([0-9]*\)\] \\$section .*/\1/p")
 		readelf -sW real.ko | awk -v n="$number" '$7 == n && $3 && ($4 == "FUNC" || $4 == "OBJECT") {
-			print $2 }' | sort -u > addrs
-		equal "each symbol of $section of a real module ($(wc -l < addrs)), as eu-addr2line has it" \
-			"$(sed 's/^/0x/' addrs | eu-addr2line -S -j "$section" -e real.ko | sed -n 's/^\([^?].*\)/\1/p;n' | sed 's/+0x0$//' | cksum)" \
-			"$("$symres" --debug-dir '' -e real.ko -j "$section" < addrs | sed 's/+0x0$//' | cksum)"
+			print $2 " " $8 }' | sort -u > by_readelf
+		cut -d ' ' -f 1 by_readelf | sort -u > addrs
+		"$symres" --debug-dir '' -e real.ko -j "$section" < addrs | sed 's/+0x0$//' > answers
+		paste -d ' ' addrs answers | sort > by_symres
+		equal "each symbol of $section of a real module ($(wc -l < addrs))" "" \
+			"$(comm -13 by_readelf by_symres | head -n 3)"
 	done
 	nm real.ko | awk '$2 ~ /[tT]/ { print "0x" $1 " " $3 }' | sed 's/0x0*\([0-9a-f]\)/0x\1/' | sort > by_nm
 	awk '{ print $2 }' by_nm | sort -u | xargs "$symres" -e real.ko -j .text -n 2>/dev/null |
@@ -163,7 +166,7 @@ if [ -n "$ko" ] && command -v eu-addr2line >/dev/null; then
 	equal "names of a real module's functions: where nm says" "" "$(comm -13 by_nm by_name | head -n 3)"
 	result $(($(wc -l < by_name) < 10)) "... most of them in .text: $(wc -l < by_name)"
 else
-	skip "a module of a real kernel" "no module and eu-addr2line here"
+	skip "a module of a real kernel" "none here"
 fi
 
 # Compressed, whatever the name says.

@@ -3,7 +3,7 @@
 # Tests of symres against files made here and now. TAP on standard output; exit
 # status 0: all passed, 1: not. Needs: gcc clang lld binutils libclang-rt-14-dev
 # llvm libelf-dev zlib1g-dev liblzma-dev libzstd-dev libdebuginfod-dev libiberty-dev xz-utils
-# zstd debuginfod elfutils pkg-config python3 man-db.
+# zstd debuginfod pkg-config python3 man-db.
 set -u
 export LC_ALL=C
 
