@@ -20,5 +20,5 @@ gcc "${cc_args[@]}" -c -o growth.o "$here/growth.c"
 # shellcheck disable=SC2046
 gcc "${cc_args[@]}" -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -fsanitize-coverage=trace-pc \
 	-o growth growth.o $(make -s -C "$src" list-sources | sed "s|^|$src/|") \
-	-lelf -lz -llzma -liberty
+	-lelf -lz -llzma -lzstd -liberty
 relay growth.c < <(./growth quarter.so wide.so 2>&1)
