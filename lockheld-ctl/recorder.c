@@ -131,7 +131,10 @@ static void take(struct recorder *r, const struct perf_event_header *record)
 	recorder_put(record, r);
 }
 
-/* Whether the command has become itself; @record tells, if it is that one. */
+/*
+ * When the command has become itself; @record tells, if it is that one. It may
+ * become another one, and rings are not read in the order of time.
+ */
 static void look_for_exec(struct recorder *r,
 			  const struct perf_event_header *record)
 {
@@ -143,8 +146,8 @@ static void look_for_exec(struct recorder *r,
 	    (pid_t)(uint32_t)word(record, 0) != r->work->pid)
 		return;
 	/* the trailer: tid, time, cpu, identifier */
-	r->exec_time = end[-3];
-	r->exec_seen = true;
+	if (!r->exec_time || end[-3] < r->exec_time)
+		r->exec_time = end[-3];
 }
 
 /* Until its exec is seen nobody knows which of its samples are wanted. */
@@ -183,7 +186,7 @@ static void drain(struct recorder *r, bool over)
 		.size = sizeof(round),
 	};
 	const struct perf_event_header *record;
-	bool any = false;
+	bool found = r->exec_time, any = false;
 	size_t i;
 
 	for (i = 0; i < r->rings->n; i++)
@@ -200,6 +203,9 @@ static void drain(struct recorder *r, bool over)
 		}
 		ring_done(&r->rings->rings[i]);
 	}
+	/* What is older may come one round later. */
+	if (found)
+		r->exec_seen = true;
 	if (!r->exec_seen && !over)
 		return;
 	take_held(r);

@@ -533,6 +533,19 @@ exports_pprof() {
 	)"
 }
 
+# The command's first exec, on CPU 1, is when its samples begin, also where its
+# second one, on CPU 0, is read first: the recorder sleeps until both are over.
+execs_twice() {
+	# shellcheck disable=SC2016 # for the inner shell
+	taskset -c 1 "$ctl" record -a -e page-faults -c 1 -o f.data -- bash -c '
+		kill -STOP $PPID
+		(sleep 1; kill -CONT $PPID) &
+		taskset -pc 0 $$ > out
+		echo $$ > pid
+		exec true' 2> err || return
+	at_least 20 "$(script -F comm,pid | grep -c "bash *$(cat pid)\b")"
+}
+
 # Each event is a root; what is drawn is what was recorded
 exports_perfs_own() {
 	perf record -q -g -e page-faults,cpu-clock -o f.data -- \
@@ -658,6 +671,7 @@ check "one CPU" one_cpu
 check "small buffers" small_buffers
 check "names of functions and their callers" names
 check "forks are followed" follows_forks
+check "a command that becomes another one" execs_twice
 check "threads are followed" follows_threads
 check "a running process" attaches
 check "lockheld-ctl leaves itself out" leaves_itself_out
