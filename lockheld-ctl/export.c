@@ -236,9 +236,7 @@ static int parse(int argc, char **argv, struct export_opts *o)
 	if (status || o->help)
 		return status;
 	if (optind < argc)
-		return ctl_error(CTL_USAGE,
-				 "export: '%s' is one word too many (a file is named with -i)",
-				 argv[optind]);
+		return report_extra_word(argv);
 	if (o->format == PPROF && !o->output && isatty(STDOUT_FILENO))
 		return ctl_error(CTL_USAGE,
 				 "export: pprof's format is not for a terminal (-o FILE writes it to a file)");

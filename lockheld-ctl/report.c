@@ -70,6 +70,13 @@ char *report_event_name(const struct report *r, size_t i)
 			  (unsigned long long)e->attr.config);
 }
 
+int report_extra_word(char **argv)
+{
+	return ctl_error(CTL_USAGE,
+			 "%s: '%s' is one word too many (a file is named with -i)",
+			 argv[0], argv[optind]);
+}
+
 static void add_record(struct report *r, bool samples,
 		       const struct perf_event_header *record)
 {
@@ -174,9 +181,7 @@ static int parse(int argc, char **argv, struct report_opts *o)
 		}
 	}
 	if (!status && !o->help && optind < argc)
-		return ctl_error(CTL_USAGE,
-				 "report: '%s' is one word too many (a file is named with -i)",
-				 argv[optind]);
+		return report_extra_word(argv);
 	return status;
 }
 

@@ -31,6 +31,9 @@ void report_unload(struct report *r);
 void report_print(const struct report *r);
 void report_print_json(const struct report *r);
 
+/* Of a verb that reads a recording: argv[optind] has no place. CTL_USAGE. */
+int report_extra_word(char **argv);
+
 /* Did the recorder get to its end, and is all of it there? */
 bool report_complete(const struct report *r);
 /* The filter that event @i was recorded with; NULL: none, or not known. */
