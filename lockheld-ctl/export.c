@@ -6,6 +6,7 @@
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ctl.h"
@@ -190,6 +191,14 @@ static void export_folded(const struct report *r)
 
 /* ---- the verb ---- */
 
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat sa, sb;
+
+	return !stat(a, &sa) && !stat(b, &sb) && sa.st_dev == sb.st_dev &&
+	       sa.st_ino == sb.st_ino;
+}
+
 static int find_format(const char *word, enum format *format)
 {
 	size_t i;
@@ -237,6 +246,10 @@ static int parse(int argc, char **argv, struct export_opts *o)
 		return status;
 	if (optind < argc)
 		return report_extra_word(argv);
+	if (o->output && is_same_file(o->input, o->output))
+		return ctl_error(CTL_USAGE,
+				 "export: -o %s is the recording itself",
+				 o->output);
 	if (o->format == PPROF && !o->output && isatty(STDOUT_FILENO))
 		return ctl_error(CTL_USAGE,
 				 "export: pprof's format is not for a terminal (-o FILE writes it to a file)");
@@ -254,6 +267,9 @@ static void warn_of_gaps(const struct report *r)
 		without += r->events[i].samples - r->events[i].with_record;
 		damaged += r->events[i].damaged;
 	}
+	if (!r->damage && !report_complete(r))
+		ctl_warn("%s: cut short while it was recorded or since",
+			 r->file->path);
 	if (r->damage)
 		ctl_warn("%s; what stands behind is missing", r->damage);
 	if (r->lost || damaged)

@@ -441,31 +441,38 @@ static int write_file(struct job *j, int from, int fd)
 	return ret ? ret : write_section_headers(j, fd, table);
 }
 
-/* Under another name first: what fails leaves the file as it was. */
-static int replace(struct job *j, int from, const char *out)
+/* Under another name first: what fails leaves @path as it was. */
+static int replace(struct job *j, int from, const char *path)
 {
+	/* What a link leads to is meant; NULL: there is nothing yet. */
+	char *real = realpath(path, NULL), *temp;
+	const char *out = real ? real : path;
 	struct stat st;
-	char *temp;
 	int fd, ret;
 
-	if (asprintf(&temp, "%s.XXXXXX", out) < 0)
-		return broken(j, strerror(ENOMEM));
+	if ((real && !stat(real, &st) && !S_ISREG(st.st_mode)) ||
+	    asprintf(&temp, "%s.XXXXXX", out) < 0) {
+		complain("%s: %s", path, real ? "not a file" : strerror(ENOMEM));
+		free(real);
+		return FAILED;
+	}
 	fd = mkostemp(temp, O_CLOEXEC);
 	ret = fd < 0 || fstat(from, &st) ? -errno : write_file(j, from, fd);
-	if (!ret && fchmod(fd, st.st_mode & 07777))
-		ret = -errno;
-	/* Who may not give it away keeps it. */
+	/* Who may not give it away keeps it. The mode last: this takes of it. */
 	if (!ret && fchown(fd, st.st_uid, st.st_gid) && errno != EPERM)
+		ret = -errno;
+	if (!ret && fchmod(fd, st.st_mode & 07777))
 		ret = -errno;
 	if (!ret && rename(temp, out))
 		ret = -errno;
 	if (ret)
-		complain("%s: %s", out, strerror(-ret));
+		complain("%s: %s", path, strerror(-ret));
 	if (ret && fd >= 0)
 		unlink(temp);
 	if (fd >= 0)
 		close(fd);
 	free(temp);
+	free(real);
 	return ret ? FAILED : DONE;
 }
 

@@ -570,6 +570,11 @@ export_refusals() {
 		"$ctl" export -i f.data --format $format > /dev/full 2> err
 		equal "1 1" "$? $(grep -c 'No space left' err)" || ok=1
 	done
+	"$ctl" export -i f.data -o ./f.data > out 2> err
+	equal "64 1" "$? $(grep -c 'is the recording itself' err)" || ok=1
+	head -c $(($(stat -c %s f.data) / 2)) f.data > cut.data
+	"$ctl" export -i cut.data > out 2> err
+	equal 1 "$(grep -c 'cut short\|is missing' err)" || ok=1
 	"$ctl" export --format svg > out 2> err
 	equal "64 1" "$? $(grep -c 'one of folded, pprof, speedscope' err)" || ok=1
 	"$ctl" export nonsense > out 2> err

@@ -138,9 +138,9 @@ with_perf()
 	perf record -q -a -e holdmod:tick -c 1 -m 1024 -o "$tmp/all.data" -- \
 		sleep 1000 > "$tmp/recorded" 2>&1 &
 	recorder=$!
-	until_true "$LOCKHELD_CTL" add-filter "$4" --pid "$recorder"
-	# Also the events of perf's last CPU have been there by now
+	# Then the events of perf's last CPU are there, too
 	until_true pgrep -P "$recorder" sleep
+	until_true "$LOCKHELD_CTL" add-filter "$4" --pid "$recorder"
 	hm_reset
 	hm "$2"
 	"$LOCKHELD_CTL" list > "$tmp/list"

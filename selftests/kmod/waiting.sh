@@ -85,8 +85,10 @@ scene "a reader waits behind a writer that waits for a reader" "
 	wait
 	hm 'switch 0'"
 compared
-# They wait fewer times where TEST_DIVISOR says so
-at_least "ticks of tasks that waited" "$(hm_count ticks waiting)" "$(fewer 100)"
+# They wait fewer times where TEST_DIVISOR says so. How often a timer ticks
+# meanwhile is the machine's affair: 92 times were seen with three VMs on two CPUs,
+# where otherwise it is more than 100.
+at_least "ticks of tasks that waited" "$(hm_count ticks waiting)" "$(fewer 40)"
 waiters_seen mutex:W ww_mutex:W rwsem:R rwsem:W rt_mutex:W percpu_rwsem:W \
 	     semaphore:W
 

@@ -176,6 +176,19 @@ chmod 751 inplace.so
 "$symres" sort inplace.so > /dev/null
 equal "sort in place: mode, and nothing left over" "751 1" \
 	"$(stat -c %a inplace.so) $(find . -maxdepth 1 -name 'inplace.so*' | wc -l)"
+# What is no file stays what it is, and a link leads to what is sorted
+mkfifo sort.fifo
+"$symres" sort -o sort.fifo nest.so > sort.out 2>&1
+equal "sort: into what is no file" "1 symres: sort.fifo: not a file fifo" \
+	"$? $(cat sort.out) $(stat -c %F sort.fifo)"
+cp nest.so linked.so
+chmod 4755 linked.so
+chown 65534 linked.so
+chmod 4755 linked.so
+ln -s linked.so link.so
+"$symres" sort link.so > /dev/null
+equal "sort: what a link leads to, with all of its mode" "symbolic link 4755 1" \
+	"$(stat -c %F link.so) $(stat -c %a linked.so) $(readelf -SW linked.so | grep -c SUNW_dynsymsort)"
 cp nest.so full.so
 before=$(cksum < full.so)
 (ulimit -f 8; "$symres" sort full.so >/dev/null 2>&1)
