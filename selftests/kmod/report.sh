@@ -92,8 +92,9 @@ check "holdmod comes back" insmod "$HOLDMOD_KO"
 
 # ---- per command, per process ----
 
+# One child after the other: a trylock in there would fail on the other's lock
 check "a command and its children" record 'lock_held(mutex)' -- \
-	bash -c "hm '$hold'; bash -c \"hm '$hold'\" & bash -c \"hm '$hold'\" & wait"
+	bash -c "hm '$hold'; bash -c \"hm '$hold'\" & wait; bash -c \"hm '$hold'\" & wait"
 equal "all their samples" "$(said samples)" 150
 equal "nothing else was evaluated" "$(said evaluated)" 549
 
