@@ -450,9 +450,13 @@ static int replace(struct job *j, int from, const char *path)
 	struct stat st;
 	int fd, ret;
 
-	if ((real && !stat(real, &st) && !S_ISREG(st.st_mode)) ||
-	    asprintf(&temp, "%s.XXXXXX", out) < 0) {
-		complain("%s: %s", path, real ? "not a file" : strerror(ENOMEM));
+	if (real && !stat(real, &st) && !S_ISREG(st.st_mode))
+		ret = -EINVAL;
+	else
+		ret = asprintf(&temp, "%s.XXXXXX", out) < 0 ? -ENOMEM : 0;
+	if (ret) {
+		complain("%s: %s", path, ret == -EINVAL ? "not a file" :
+							  strerror(-ret));
 		free(real);
 		return FAILED;
 	}
