@@ -56,6 +56,21 @@ static inline unsigned long lh_kretprobe_caller(struct kretprobe_instance *ri)
 #endif
 }
 
+/* ---- waiting for locks ---- */
+
+#ifdef LH_HAVE_CONTENTION_EVENTS
+#include <trace/events/lock.h>
+#else
+#define LCB_F_SPIN	0
+#define LCB_F_MUTEX	0
+#endif
+
+/* Is it for a lock that spins? A mutex spins before it sleeps. */
+static inline bool lh_spins_for(unsigned int flags)
+{
+	return (flags & LCB_F_SPIN) && !(flags & LCB_F_MUTEX);
+}
+
 /* ---- tasks ---- */
 
 /* Has run for the last time? True in its last sched_switch. */

@@ -22,6 +22,20 @@ void lh_stack_trim(struct lh_stack *stack, u32 count)
 	}
 }
 
+/* An interrupt sees the old one, none or the new one. */
+static void set_entry(struct lh_entry *entry, const struct lh_entry *new)
+{
+	WRITE_ONCE(entry->lock, 0);
+	barrier();
+	entry->ip = new->ip;
+	entry->time = new->time;
+	entry->count = new->count;
+	entry->seen = new->seen;
+	entry->site = new->site;
+	barrier();
+	WRITE_ONCE(entry->lock, new->lock);
+}
+
 bool lh_stack_push(struct lh_stack *stack, const struct lh_entry *new)
 {
 	struct lh_entry *entry;
@@ -33,14 +47,22 @@ bool lh_stack_push(struct lh_stack *stack, const struct lh_entry *new)
 		return false;
 	WRITE_ONCE(stack->top, entry);
 	barrier();
-	entry->ip = new->ip;
-	entry->time = new->time;
-	entry->count = new->count;
-	entry->seen = new->seen;
-	entry->site = new->site;
-	barrier();
-	WRITE_ONCE(entry->lock, new->lock);
+	set_entry(entry, new);
 	return true;
+}
+
+void lh_stack_push_bottom(struct lh_stack *stack, const struct lh_entry *new)
+{
+	struct lh_entry *bottom = lh_stack_entry(stack, 0);
+	struct lh_entry above = *bottom;
+
+	if (!lh_stack_nr(stack)) {
+		lh_stack_push(stack, new);
+		return;
+	}
+	/* There twice for a moment, so that an NMI does not miss it. */
+	lh_stack_push(stack, &above);
+	set_entry(bottom, new);
 }
 
 bool lh_stack_push_once(struct lh_stack *stack, const struct lh_entry *new)
@@ -96,16 +118,8 @@ unsigned int lh_stack_keep_top(struct lh_stack *stack, unsigned int nr)
 	for (i = 0; i < n - nr; i++)
 		gone += lh_entry_used(lh_stack_entry(stack, i));
 	for (i = 0; i < nr; i++) {
-		struct lh_entry *from = lh_stack_entry(stack, n - nr + i);
-		struct lh_entry *to = lh_stack_entry(stack, i);
-		unsigned long lock = from->lock;
-
-		WRITE_ONCE(to->lock, 0);
-		barrier();
-		*to = *from;
-		to->lock = 0;
-		barrier();
-		WRITE_ONCE(to->lock, lock);
+		set_entry(lh_stack_entry(stack, i),
+			  lh_stack_entry(stack, n - nr + i));
 	}
 	for (i = nr; i < n; i++)
 		WRITE_ONCE(lh_stack_entry(stack, i)->lock, 0);

@@ -32,6 +32,7 @@ enum lh_state {
  * @state: enum lh_state
  * @timed: the entry's time is valid
  * @gen: generation of the hooks that saw it (see lh_group_gen)
+ * @preempted: how often the task was preempted on its way to the lock
  * @word: all of it, to be copied at once
  */
 union lh_site {
@@ -41,7 +42,8 @@ union lh_site {
 		u8 state;
 		u8 timed;
 		u16 gen;
-		u16 pad;
+		u8 preempted;
+		u8 pad;
 	};
 	u64 word;
 };
@@ -128,6 +130,15 @@ void lh_stack_trim(struct lh_stack *stack, u32 count);
  * Return: false if the stack is full.
  */
 bool lh_stack_push(struct lh_stack *stack, const struct lh_entry *new);
+
+/**
+ * lh_stack_push_bottom() - adds a lock below those that are there
+ * @stack: stack of the running CPU, with one lock at most
+ * @new: as with lh_stack_push()
+ *
+ * For a moment at which no interrupt comes but an NMI.
+ */
+void lh_stack_push_bottom(struct lh_stack *stack, const struct lh_entry *new);
 
 /**
  * lh_stack_push_quick() - adds a lock without a time

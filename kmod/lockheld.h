@@ -290,7 +290,7 @@ DECLARE_STATIC_KEY_FALSE(lh_times);
 void lh_acquired(union lh_site site, unsigned long lock, unsigned long ip);
 void lh_released(u8 family, unsigned long lock);
 void lh_downgraded(union lh_site site, unsigned long lock, unsigned long ip);
-void lh_waits(unsigned long lock);
+void lh_waits(unsigned long lock, bool spins);
 void lh_waited(unsigned long lock, int ret);
 
 /* Of the running CPU and task; the second may be NULL. */

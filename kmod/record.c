@@ -161,15 +161,79 @@ static void switch_out(struct lh_cpu *cpu, struct task_struct *prev,
 	WRITE_ONCE(cpu->task, &spare->stack);
 }
 
+/*
+ * Could the code that took the lock be preempted? The hook itself switches
+ * preemption off once more. Where preemption is not counted there is none.
+ */
+static bool was_preemptible(const struct lh_entry *entry)
+{
+	return (entry->count & (PREEMPT_MASK | HARDIRQ_MASK | NMI_MASK)) ==
+	       PREEMPT_OFFSET;
+}
+
+/*
+ * A task that was preempted behind the hook of a lock that spins, before the
+ * lock's function switched preemption off, takes the lock when it runs again,
+ * maybe on another CPU. Until then the lock is in the task's stack, as one that
+ * is waited for. A lock whose release was missed looks alike, so there is an
+ * end to this.
+ */
+#define PREEMPTED_MAX	8
+
+static void park(struct lh_cpu *cpu, unsigned int i)
+{
+	struct lh_entry entry = *lh_stack_entry(cpu->cpu, i);
+
+	if (entry.lock <= LH_GONE || !was_preemptible(&entry) ||
+	    entry.site.state != LH_ENTERED ||
+	    entry.site.preempted == PREEMPTED_MAX)
+		return;
+	entry.site.state = LH_WAITING;
+	entry.site.preempted++;
+	if (lh_stack_push(cpu->task, &entry))
+		WRITE_ONCE(lh_stack_entry(cpu->cpu, i)->lock, LH_GONE);
+}
+
+static void unpark(struct lh_cpu *cpu)
+{
+	struct lh_entry entry = *READ_ONCE(cpu->task->top);
+
+	if (!lh_stack_nr(cpu->task) ||
+	    lh_kind(entry.site.family, entry.site.mode) != LH_SPINS)
+		return;
+	/* Nobody but forget() touches it: it is on top, or gone. */
+	if (!lh_stack_pop_top(cpu->task, entry.lock) || entry.lock == LH_GONE)
+		return;
+	entry.site.state = LH_ENTERED;
+	if (entry.site.timed)
+		entry.time = local_clock();
+	lh_stack_push_bottom(cpu->cpu, &entry);
+}
+
+/*
+ * Of the CPU's locks only the run queue's is held across a switch. It is taken
+ * with preemption off, and on top if it is hooked.
+ */
+static void switch_cpu_stack(struct lh_cpu *cpu, bool preempt)
+{
+	unsigned int nr = lh_stack_nr(cpu->cpu);
+	unsigned int keep = nr && !was_preemptible(READ_ONCE(cpu->cpu->top));
+
+	if (nr == keep)
+		return;
+	if (preempt)
+		park(cpu, nr - keep - 1);
+	lh_count_add(repaired, lh_stack_keep_top(cpu->cpu, keep));
+}
+
 /* Runs with interrupts off, on the CPU that switches. */
-static void switched(struct task_struct *prev, struct task_struct *next)
+static void switched(bool preempt, struct task_struct *prev,
+		     struct task_struct *next)
 {
 	struct lh_cpu *cpu = this_cpu_ptr(&lh_cpus);
 	struct lh_record *record;
 
-	/* Of the CPU's locks only the run queue's is held across this. */
-	if (lh_stack_nr(cpu->cpu) > 1)
-		lh_count_add(repaired, lh_stack_keep_top(cpu->cpu, 1));
+	switch_cpu_stack(cpu, preempt);
 
 	lh_stack_trim(cpu->task, lh_preempt_count());
 	if (lh_stack_nr(cpu->task))
@@ -181,6 +245,7 @@ static void switched(struct task_struct *prev, struct task_struct *next)
 
 		WRITE_ONCE(cpu->task, &record->stack);
 		record_free(spare);
+		unpark(cpu);
 	}
 	WRITE_ONCE(record_of(cpu)->task, next);
 }
@@ -195,7 +260,7 @@ static void probe_sched_switch(void *data, bool preempt,
 			       struct task_struct *next)
 #endif
 {
-	switched(prev, next);
+	switched(preempt, prev, next);
 }
 
 static struct lh_stack *stack_of(u8 family)
@@ -309,28 +374,36 @@ void lh_downgraded(union lh_site site, unsigned long lock, unsigned long ip)
 	}
 }
 
-/* The entry of a lock that the running code waits for. */
-static struct lh_entry *find_waiter(unsigned long lock)
+/*
+ * Locks that sleep may begin with one that spins, so an address may be in both
+ * stacks. Who waits for the second has not got the first.
+ */
+void lh_waits(unsigned long lock, bool spins)
 {
 	struct lh_cpu *cpu = this_cpu_ptr(&lh_cpus);
-
-	return lh_stack_find(cpu->cpu, lock) ?: lh_stack_find(cpu->task, lock);
-}
-
-void lh_waits(unsigned long lock)
-{
-	struct lh_entry *entry = find_waiter(lock);
+	struct lh_entry *entry = lh_stack_find(spins ? cpu->cpu : cpu->task,
+					       lock);
 
 	lh_count(waits);
 	if (entry && entry->site.state != LH_OWNED)
 		WRITE_ONCE(entry->site.state, LH_WAITING);
 }
 
+static struct lh_entry *find_waiting(struct lh_stack *stack, unsigned long lock)
+{
+	struct lh_entry *entry = lh_stack_find(stack, lock);
+
+	return entry && entry->site.state == LH_WAITING ? entry : NULL;
+}
+
 void lh_waited(unsigned long lock, int ret)
 {
-	struct lh_entry *entry = find_waiter(lock);
+	struct lh_cpu *cpu = this_cpu_ptr(&lh_cpus);
+	/* Waiting on top of waiting is what spins does. */
+	struct lh_entry *entry = find_waiting(cpu->cpu, lock) ?:
+				 find_waiting(cpu->task, lock);
 
-	if (!entry || entry->site.state != LH_WAITING)
+	if (!entry)
 		return;
 	if (ret) {
 		lh_count(failed);

@@ -8,10 +8,6 @@
 
 #include "lockheld.h"
 
-#ifdef LH_HAVE_CONTENTION_EVENTS
-#include <trace/events/lock.h>
-#endif
-
 static struct tracepoint *begin, *end;
 
 struct find {
@@ -40,7 +36,7 @@ struct tracepoint *lh_find_tracepoint(const char *name)
 static void contention_begin(void *data, void *lock, unsigned int flags)
 {
 	preempt_disable_notrace();
-	lh_waits((unsigned long)lock);
+	lh_waits((unsigned long)lock, lh_spins_for(flags));
 	preempt_enable_notrace();
 }
 

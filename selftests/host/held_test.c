@@ -11,6 +11,7 @@ void (*host_interrupt)(void);
 static struct lh_stack stack;
 
 #define MUTEX	LOCKHELD_FAMILY_MUTEX
+#define SPINLOCK	LOCKHELD_FAMILY_SPINLOCK
 #define RWSEM	LOCKHELD_FAMILY_RWSEM
 #define R	LOCKHELD_MODE_READ
 #define W	LOCKHELD_MODE_WRITE
@@ -353,6 +354,50 @@ static void check_pop_below(void)
 	EXPECT(pop(0x30, TASK) && nr() == 0);
 }
 
+static void do_push_bottom(void)
+{
+	struct lh_entry new = {
+		.lock = 0x40,
+		.count = TASK,
+		.site = { .mode = W, .family = SPINLOCK },
+	};
+
+	lh_stack_keep_top(&stack, 1);
+	lh_stack_push_bottom(&stack, &new);
+}
+
+static void check_push_bottom(void)
+{
+	EXPECT(nr() == 2 && at(0)->lock == 0x40 && at(1)->lock == 0x30);
+	EXPECT(at(0)->site.family == SPINLOCK && at(1)->site.family == MUTEX);
+	EXPECT(pop(0x30, TASK));
+	EXPECT(lh_stack_pop(&stack, SPINLOCK, 0x40, TASK) && nr() == 0);
+	/* Into an empty one. */
+	do_push_bottom();
+	EXPECT(nr() == 1 && at(0)->lock == 0x40);
+}
+
+/* What stays must be there for whoever looks in between. */
+static bool seen_missing;
+
+static void look(void)
+{
+	seen_missing |= !lh_stack_find(&stack, 0x30);
+}
+
+static void push_bottom(void)
+{
+	each_point(do_push_bottom, check_push_bottom);
+	start();
+	push(0x10, W, TASK);
+	push(0x30, W, TASK);
+	seen_missing = false;
+	host_interrupt = look;
+	do_push_bottom();
+	host_interrupt = NULL;
+	EXPECT(!seen_missing && nr() == 2);
+}
+
 static void push_interrupted(void)
 {
 	each_point(do_push, check_push);
@@ -416,6 +461,7 @@ int main(void)
 	tap_case("what cannot be held is forgotten", keep_top);
 	tap_case("an interrupt at each point of a push", push_interrupted);
 	tap_case("an interrupt at each point of a pop", pop_interrupted);
+	tap_case("a lock that goes below the one on top", push_bottom);
 	tap_case("200000 random steps with interrupts", model);
 	return tap_end();
 }

@@ -58,6 +58,49 @@ scene "a flood of packets" "
 	true"
 compared
 
+# ---- preempted between the hook of a lock that spins and the lock ----
+
+# Where the kernel can be told to preempt itself, it is
+preempts=/sys/kernel/debug/sched/preempt
+modes=$(cat "$preempts" 2> /dev/null)
+[[ $modes != *full* ]] || echo full > "$preempts"
+waker='
+import os, time
+os.sched_setaffinity(0, {0})
+os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))
+while True:
+    time.sleep(0.0001)
+'
+# spins WORD VERB NAME
+spins()
+{
+	local before
+
+	before=$(counter repaired)
+	expect "a task that is often preempted, $1" "lock_held($1)" \
+	       "held ~ /$(locks_of "$1" W)/"
+	scene "a task that is often preempted" "
+		python3 -c '$waker' &
+		waker=\$!
+		hm 'cpu 0; repeat $(fewer 1000); take $2 $3; tick 1; drop $3; tick 1; end
+		    repeat $(fewer 200000); take $2 $3; drop $3; end'
+		kill \$waker
+		wait \$waker
+		true"
+	compared
+	equal "no hold was lost by that, $1" "$(counter repaired)" "$before"
+}
+
+if supported raw-spinlock; then
+	spins raw-spinlock raw_spin_lock raw_spinlock
+elif [ ! "$sleeping_spinlocks" ] && supported spinlock; then
+	spins spinlock spin_lock spinlock
+else
+	cannot "a lock that spins" "lock_held(raw-spinlock)" \
+	       "${reasons[raw-spinlock:W]}"
+fi
+[[ ! $modes =~ \((.*)\) ]] || echo "${BASH_REMATCH[1]}" > "$preempts"
+
 # ---- L6: held when the recording starts ----
 
 hm 'scenario 99; take mutex_lock mutex; take down_read rwsem; await 2; tick 5
