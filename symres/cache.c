@@ -208,7 +208,7 @@ static bool tables_fit(struct file *f, const struct head *h)
 static int open_mini(struct file *f, struct symres *s, const char *path,
 		     const struct head *h)
 {
-	int ret = input_open(&f->mini_in, &s->pool, path);
+	int ret = input_open(&f->mini_in, &s->pool, NULL, path);
 
 	if (!ret && f->mini_in.size != h->size) {
 		input_close(&f->mini_in);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The command symres: its verbs, and what they have in common. */
 #include <errno.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd.h"
 
@@ -206,12 +208,28 @@ enum option_is session_option(int c, struct symres_opts *opts)
 	return OTHER;
 }
 
+/* Said once here, and not by each file below it. */
+static bool is_root(const char *dir)
+{
+	int fd = *dir ? open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC) : 0;
+
+	if (fd < 0)
+		complain("%s: %s; --root wants a folder", dir, strerror(errno));
+	else if (fd)
+		close(fd);
+	return fd >= 0;
+}
+
 /* Indexes are kept in the usual place unless the options say otherwise. */
 int open_session(struct symres **s, struct symres_opts *opts)
 {
-	char *dir = opts->cache_dir ? NULL : default_cache();
+	char *dir;
 	int ret;
 
+	*s = NULL;
+	if (opts->root && !is_root(opts->root))
+		return FAILED;
+	dir = opts->cache_dir ? NULL : default_cache();
 	if (!opts->cache_dir)
 		opts->cache_dir = dir;
 	ret = symres_open(s, opts);

@@ -69,9 +69,10 @@ static bool belongs(struct file *f, const struct link *link)
 }
 
 /* 1: this is it; 0: it is not; -ENOMEM. */
-static int try_path(struct file *f, const char *path, const struct link *link)
+static int try_path(struct file *f, struct root *root, const char *path,
+		    const struct link *link)
 {
-	int ret = input_open(&f->debug_in, f->in.pool, path);
+	int ret = input_open(&f->debug_in, f->in.pool, root, path);
 
 	if (ret)
 		return ret == -ENOMEM ? ret : 0;
@@ -92,17 +93,17 @@ static int try_path(struct file *f, const char *path, const struct link *link)
 	return 0;
 }
 
-static int try_join(struct file *f, const char *a, const char *b,
-		    const char *c, const struct link *link)
+static int try_join(struct file *f, struct root *root, const char *a,
+		    const char *b, const char *c, const struct link *link)
 {
 	char *path = path_join(a, b, c);
-	int ret = path ? try_path(f, path, link) : -ENOMEM;
+	int ret = path ? try_path(f, root, path, link) : -ENOMEM;
 
 	free(path);
 	return ret;
 }
 
-static int by_build_id(struct file *f, const char *debug_dir)
+static int by_build_id(struct file *f, struct root *root, const char *debug_dir)
 {
 	char name[sizeof("/.build-id/xx/.debug") + 2 * SYMRES_BUILD_ID_MAX];
 	char *at = name + sprintf(name, "/.build-id/%02x/", f->build_id[0]);
@@ -110,54 +111,42 @@ static int by_build_id(struct file *f, const char *debug_dir)
 	for (size_t i = 1; i < f->build_id_len; i++)
 		at += sprintf(at, "%02x", f->build_id[i]);
 	strcpy(at, ".debug");
-	return try_join(f, debug_dir, name, "", NULL);
+	return try_join(f, root, debug_dir, name, "", NULL);
 }
 
 static int beside(struct file *f, const struct link *link)
 {
-	int ret = try_join(f, f->dir, "/", link->name, link);
+	int ret = try_join(f, f->dir_root, f->dir, "/", link->name, link);
 
-	return ret ? ret : try_join(f, f->dir, "/.debug/", link->name, link);
+	return ret ? ret : try_join(f, f->dir_root, f->dir, "/.debug/",
+				    link->name, link);
 }
 
-static int below(struct file *f, const char *debug_dir, const char *real,
-		 const struct link *link)
+static int below(struct file *f, struct root *root, const char *debug_dir,
+		 const char *real, const struct link *link)
 {
 	char *dir = path_join(debug_dir, real, "/");
-	int ret = dir ? try_join(f, dir, link->name, "", link) : -ENOMEM;
+	int ret = dir ? try_join(f, root, dir, link->name, "", link) : -ENOMEM;
 
 	free(dir);
 	return ret;
 }
 
 /* Calls for each debug directory until one answers. */
-static int each_dir(struct file *f, const char *dirs, const char *real,
+static int each_dir(struct file *f, const struct symres *s, const char *real,
 		    const struct link *link)
 {
-	char *copy = strdup(dirs), *save = NULL;
+	char *copy = strdup(s->debug_dirs), *save = NULL;
 	int ret = copy ? 0 : -ENOMEM;
 
 	if (ret)
 		return ret;
 	for (char *d = strtok_r(copy, ":", &save); d && !ret;
 	     d = strtok_r(NULL, ":", &save))
-		ret = link ? below(f, d, real, link) : by_build_id(f, d);
+		ret = link ? below(f, s->debug_root, d, real, link) :
+			     by_build_id(f, s->debug_root, d);
 	free(copy);
 	return ret;
-}
-
-/* Debug directories are below the root too: what is left is the file's place. */
-static char *real_dir(const struct file *f, const char *root)
-{
-	char *real = realpath(f->dir, NULL);
-	char *top = real && root ? realpath(root, NULL) : NULL;
-	size_t len = top ? strlen(top) : 0;
-
-	if (len > 1 && !strncmp(real, top, len) &&
-	    (real[len] == '/' || !real[len]))
-		memmove(real, real + len, strlen(real + len) + 1);
-	free(top);
-	return real;
 }
 
 static bool has_symtab(const struct elf *elf)
@@ -174,7 +163,7 @@ static int from_server(struct file *f, struct symres *s)
 {
 	char *path = has_symtab(&f->elf) ? NULL :
 		     debuginfod_path(s, f->build_id, f->build_id_len);
-	int ret = path ? try_path(f, path, NULL) : 0;
+	int ret = path ? try_path(f, NULL, path, NULL) : 0;
 
 	free(path);
 	return ret;
@@ -183,7 +172,6 @@ static int from_server(struct file *f, struct symres *s)
 /* Opens f->debug if there is one. 0, or -ENOMEM. */
 int debugfile_find(struct file *f, struct symres *s)
 {
-	const char *debug_dirs = s->debug_dirs;
 	struct link link;
 	char *real = NULL;
 	int ret = 0;
@@ -191,14 +179,14 @@ int debugfile_find(struct file *f, struct symres *s)
 	if (f->in.mem)
 		return 0;
 	if (f->build_id_len > 1)
-		ret = each_dir(f, debug_dirs, NULL, NULL);
+		ret = each_dir(f, s, NULL, NULL);
 	read_link(&f->elf, &link);
 	if (!ret && link.name[0] && f->dir) {
 		ret = beside(f, &link);
-		if (f->dir_is_real)
-			real = real_dir(f, s->root);
-		if (!ret && real)
-			ret = each_dir(f, debug_dirs, real, &link);
+		if (!ret)
+			real = root_real(f->dir_root, f->dir);
+		if (real)
+			ret = each_dir(f, s, real, &link);
 	}
 	free(real);
 	if (!ret && f->build_id_len > 1)

@@ -39,6 +39,7 @@ void file_free(struct file *f)
 	input_close(&f->debug_in);
 	input_close(&f->mini_in);
 	free(f->dir);
+	root_put(f->dir_root);
 	plt_free(&f->plt, f->index.map != NULL);
 	index_free(&f->index);
 	index_free(&f->names);

@@ -28,20 +28,21 @@ static struct input **pool_slot(struct input_pool *pool)
 	return oldest;
 }
 
-static int open_regular(const char *path, struct stat *st)
+static int open_regular(const struct root *root, const char *path,
+			struct stat *st)
 {
-	int fd, err = 0;
+	int err = root_stat(root, path, st), fd;
 
 	/* Opening a device or a pipe can have effects of its own. */
-	if (stat(path, st))
-		return -errno;
+	if (err)
+		return err;
 	if (S_ISDIR(st->st_mode))
 		return -EISDIR;
 	if (!S_ISREG(st->st_mode))
 		return -ENODEV;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	fd = root_file(root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	if (fstat(fd, st))
 		err = errno;
 	else if (!S_ISREG(st->st_mode))
@@ -68,21 +69,26 @@ static void pool_add(struct input *in, int fd)
 	in->used = ++in->pool->tick;
 }
 
-int input_open(struct input *in, struct input_pool *pool, const char *path)
+/* @root: NULL, or what the path is below. */
+int input_open(struct input *in, struct input_pool *pool, struct root *root,
+	       const char *path)
 {
+	const char *slash = root && *path != '/' ? "/" : "";
 	struct stat st;
 	int fd;
 
 	memset(in, 0, sizeof(*in));
 	in->fd = -1;
-	fd = open_regular(path, &st);
+	fd = open_regular(root, path, &st);
 	if (fd < 0)
 		return fd;
-	in->path = strdup(path);
+	in->path = path_join(root ? root->name : "", slash, path);
 	if (!in->path) {
 		close(fd);
 		return -ENOMEM;
 	}
+	in->root = root_get(root);
+	in->below = root ? strlen(root->name) : 0;
 	in->pool = pool;
 	in->size = (uint64_t)st.st_size;
 	in->dev = st.st_dev;
@@ -172,6 +178,7 @@ void input_close(struct input *in)
 	}
 	free(in->mem);
 	free(in->path);
+	root_put(in->root);
 	memset(in, 0, sizeof(*in));
 	in->fd = -1;
 }
@@ -186,7 +193,7 @@ static int reopen(struct input *in)
 		return 0;
 	if (!in->path)
 		return -EBADF;
-	fd = open_regular(in->path, &st);
+	fd = open_regular(in->root, in->path + in->below, &st);
 	if (fd < 0)
 		return fd;
 	pool_add(in, fd);

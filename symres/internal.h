@@ -15,6 +15,24 @@
 #include "symres.h"
 #pragma GCC visibility pop
 
+/* --- root.c: folders that nothing leads out of --- */
+
+struct stat;
+
+struct root {
+	unsigned int refs;
+	int fd;			/* or why it has none, negative */
+	char *name;		/* to show */
+};
+
+int root_open(struct root **out, int at, const char *dir, const char *name);
+struct root *root_get(struct root *r);
+void root_put(struct root *r);
+int root_file(const struct root *r, const char *path, int flags);
+int root_stat(const struct root *r, const char *path, struct stat *st);
+bool root_has(const struct root *r, const char *path);
+char *root_real(const struct root *r, const char *dir);
+
 /* --- input.c: bytes of a file or of memory, and descriptors kept few --- */
 
 #define INPUT_MAX_OPEN 64
@@ -33,6 +51,8 @@ struct input {
 	uint64_t from;		/* of these, what is before that is not kept */
 	bool again;		/* they had to be unpacked once more */
 	char *path;		/* what to open, and open again */
+	struct root *root;	/* NULL: none */
+	size_t below;		/* where in the path it is what the root has */
 	int fd;			/* -1: closed to make room for others */
 	uint64_t used;		/* tick of the last use */
 	uint64_t size;
@@ -42,7 +62,8 @@ struct input {
 	struct timespec mtime;
 };
 
-int input_open(struct input *in, struct input_pool *pool, const char *path);
+int input_open(struct input *in, struct input_pool *pool, struct root *root,
+	       const char *path);
 void input_from_memory(struct input *in, unsigned char *mem, uint64_t size);
 int input_unpack(struct input *in, struct input *packed);
 void input_trim(struct input *in, uint64_t from);
@@ -380,7 +401,7 @@ struct file {
 	struct input unpacked;	/* of a compressed file, what elf is read from */
 	struct elf elf, debug, mini;
 	char *dir;		/* where its companions are looked for */
-	bool dir_is_real;	/* dir means the same to realpath() */
+	struct root *dir_root;	/* and below what; NULL: none */
 	enum symres_miss miss;	/* set: nothing in it can be named */
 	int err;
 	uint32_t flags;		/* SYMRES_F_DEBUG_STALE */
@@ -485,7 +506,8 @@ struct symres_place {
 
 struct symres {
 	char *debug_dirs;
-	char *root;		/* NULL: none */
+	struct root *debug_root;	/* these are below it; NULL: none */
+	struct root *root;	/* NULL: none */
 	char *cache_dir;	/* NULL: indexes are not kept */
 	bool perf, demangle, ask_debuginfod;
 	struct debuginfod *debuginfod;	/* once it was asked */
@@ -529,8 +551,8 @@ static inline int symbol_holds(struct symres_sym *sym, uint64_t addr)
 	return sym_miss(sym, SYMRES_MISS_NO_SYMBOL, 0);
 }
 
-int place_open(struct symres *s, struct symres_place *pl, const char *path,
-	       const char *dir, bool dir_is_real);
+int place_open(struct symres *s, struct symres_place *pl, struct root *root,
+	       const char *path, struct root *dir_root, const char *dir);
 int place_memory(struct symres *s, struct symres_place *pl, unsigned char *mem,
 		 size_t size);
 int place_name(struct symres *s, struct symres_place *pl, uint64_t at, bool is_offset,
@@ -540,7 +562,6 @@ int place_indexed(struct symres *s, struct symres_place *pl);
 int place_tell(struct symres *s, struct symres_place *pl, uint32_t ref,
 	       uint64_t addr, symres_sym_fn fn, void *arg);
 char *path_join(const char *a, const char *b, const char *c);
-bool path_is_file(const char *path);
 
 /* --- jit.c --- */
 
@@ -549,7 +570,7 @@ struct jit;
 struct jit *jit_new(void);
 void jit_free(struct jit *j);
 int jit_parse(struct jit *j, char *text, size_t len);
-int jit_refresh(struct jit *j, int proc);
+int jit_refresh(struct jit *j, int proc, const struct root *root);
 int jit_find(const struct jit *j, uint64_t pc, struct symres_sym *sym);
 const char *jit_path(const struct jit *j);
 

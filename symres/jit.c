@@ -264,17 +264,15 @@ static int read_map(struct jit *j, int fd)
 }
 
 /* Reads the map of a process if it has changed. 0, -ENOENT: none, -ENOMEM. */
-int jit_refresh(struct jit *j, int proc)
+int jit_refresh(struct jit *j, int proc, const struct root *root)
 {
-	char path[96];
 	struct stat st;
 	int fd, ret;
 
 	if (!*j->path)
 		snprintf(j->path, sizeof(j->path), "/tmp/perf-%ld.map",
 			 inner_pid(proc));
-	snprintf(path, sizeof(path), "root%s", j->path);
-	fd = openat(proc, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	fd = root_file(root, j->path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
 	if (fd < 0 || fstat(fd, &st) || !is_trusted(proc, &st) ||
 	    st.st_size > MAX_MAP) {
 		if (fd >= 0)

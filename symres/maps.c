@@ -29,6 +29,7 @@ struct mapping {
 struct symres_maps {
 	struct symres *s;
 	int proc;		/* /proc/PID */
+	struct root *root;	/* what the process sees */
 	struct mapping *v;	/* in order of address */
 	size_t n, room;
 	struct jit *jit;	/* read at the first need */
@@ -101,6 +102,8 @@ static int open_proc(struct symres *s, const char *dir,
 	if (m->proc < 0)
 		ret = errno == ENOENT ? -ESRCH : -errno;
 	else
+		ret = root_open(&m->root, m->proc, "root", "");
+	if (!ret)
 		ret = read_maps(m);
 	if (ret) {
 		symres_maps_close(m);
@@ -130,16 +133,18 @@ void symres_maps_close(struct symres_maps *m)
 	}
 	free(m->v);
 	jit_free(m->jit);
+	root_put(m->root);
 	if (m->proc >= 0)
 		close(m->proc);
 	free(m);
 }
 
-static bool is_this(const struct mapping *map, const char *path)
+static bool is_this(const struct mapping *map, const struct root *root,
+		    const char *path)
 {
 	struct stat st;
 
-	return !stat(path, &st) && st.st_dev == map->dev &&
+	return !root_stat(root, path, &st) && st.st_dev == map->dev &&
 	       st.st_ino == map->ino;
 }
 
@@ -148,23 +153,17 @@ static int show_path(struct symres_maps *m, struct mapping *map)
 {
 	static const char mark[] = " (deleted)";
 	size_t len = strlen(map->raw), n = sizeof(mark) - 1;
-	char root[64], *real;
 
-	snprintf(root, sizeof(root), "/proc/self/fd/%d/root", m->proc);
-	real = path_join(root, map->raw, "");
-	if (!real)
-		return -ENOMEM;
 	if (len > n && !strcmp(map->raw + len - n, mark) &&
-	    !is_this(map, real))
+	    !is_this(map, m->root, map->raw))
 		len -= n;
-	free(real);
 	map->place.path = strndup(map->raw, len);
 	return map->place.path ? 0 : -ENOMEM;
 }
 
-static char *dir_of(const char *prefix, const char *path)
+static char *dir_of(const char *path)
 {
-	char *dir = path_join(prefix, path, "");
+	char *dir = strdup(path);
 	char *slash = dir ? strrchr(dir, '/') : NULL;
 
 	if (slash)
@@ -175,34 +174,24 @@ static char *dir_of(const char *prefix, const char *path)
 /* Through the mapping itself; else by path, if that leads to the same file. */
 static int open_file(struct symres_maps *m, struct mapping *map)
 {
-	char proc[64], handle[128], *in_root, *dir;
-	const char *path = NULL;
-	bool here = is_this(map, map->place.path);
+	struct root *root = is_this(map, NULL, map->place.path) ? NULL : m->root;
+	const char *path = map->place.path;
+	char handle[128], *dir;
 	int ret;
 
-	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", m->proc);
-	snprintf(handle, sizeof(handle), "%s/map_files/%" PRIx64 "-%" PRIx64,
-		 proc, map->start, map->end);
-	in_root = path_join(proc, "/root", map->place.path);
-	strcat(proc, "/root");
-	dir = dir_of(here ? "" : proc, map->place.path);
-	if (!in_root || !dir) {
-		free(in_root);
-		free(dir);
-		return -ENOMEM;
-	}
-	if (here)
-		path = map->place.path;
-	else if (path_is_file(handle))
+	snprintf(handle, sizeof(handle),
+		 "/proc/self/fd/%d/map_files/%" PRIx64 "-%" PRIx64,
+		 m->proc, map->start, map->end);
+	if (root && root_has(NULL, handle))
 		path = handle;
-	else if (is_this(map, in_root))
-		path = in_root;
-	ret = path ? place_open(m->s, &map->place, path, dir, here) : 0;
-	if (!path) {
+	else if (root && !is_this(map, root, path)) {
 		map->place.miss = SYMRES_MISS_NO_FILE;
-		map->place.err = path_is_file(in_root) ? ESTALE : ENOENT;
+		map->place.err = root_has(root, path) ? ESTALE : ENOENT;
+		return 0;
 	}
-	free(in_root);
+	dir = dir_of(map->place.path);
+	ret = dir ? place_open(m->s, &map->place, path == handle ? NULL : root,
+			       path, root, dir) : -ENOMEM;
 	free(dir);
 	return ret;
 }
@@ -276,7 +265,7 @@ static int lookup_jit(struct symres_maps *m, uint64_t pc,
 
 	if (!m->jit)
 		m->jit = jit_new();
-	ret = m->jit ? jit_refresh(m->jit, m->proc) : -ENOMEM;
+	ret = m->jit ? jit_refresh(m->jit, m->proc, m->root) : -ENOMEM;
 	if (ret)
 		return ret == -ENOMEM ? ret :
 					sym_miss(sym, SYMRES_MISS_ANON, 0);

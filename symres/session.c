@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The session: its files by path, and the look-ups in them. */
 #include <errno.h>
+#include <fcntl.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "internal.h"
 
@@ -86,12 +86,10 @@ int symres_open(struct symres **out, const struct symres_opts *opts)
 	s->ask_debuginfod = opts->debuginfod;
 	s->worth_focus = WORTH_FOCUS;
 	s->max_bytes = opts->max_bytes;
-	if (opts->root && *opts->root) {
-		s->root = strdup(opts->root);
-		if (!s->root) {
-			symres_close(s);
-			return -ENOMEM;
-		}
+	if (opts->root && *opts->root &&
+	    root_open(&s->root, AT_FDCWD, opts->root, opts->root)) {
+		symres_close(s);
+		return -ENOMEM;
 	}
 	if (opts->cache_dir && *opts->cache_dir) {
 		s->cache_dir = strdup(opts->cache_dir);
@@ -100,11 +98,10 @@ int symres_open(struct symres **out, const struct symres_opts *opts)
 			return -ENOMEM;
 		}
 	}
-	if (opts->debug_dirs)
-		s->debug_dirs = strdup(opts->debug_dirs);
-	else
-		s->debug_dirs = path_join(s->root ? s->root : "", "",
-					  "/usr/lib/debug");
+	if (!opts->debug_dirs)
+		s->debug_root = s->root;
+	s->debug_dirs = strdup(opts->debug_dirs ? opts->debug_dirs :
+						  "/usr/lib/debug");
 	s->kallsyms = strdup(opts->kallsyms ? opts->kallsyms :
 					      "/proc/kallsyms");
 	if (!s->debug_dirs || !s->kallsyms) {
@@ -136,7 +133,7 @@ void symres_close(struct symres *s)
 	kernel_free(s->kernel);
 	debuginfod_free(s->debuginfod);
 	free(s->debug_dirs);
-	free(s->root);
+	root_put(s->root);
 	free(s->cache_dir);
 	free(s->kallsyms);
 	free(s->name.s);
@@ -154,13 +151,6 @@ char *path_join(const char *a, const char *b, const char *c)
 		memcpy(p + la + lb, c, lc + 1);
 	}
 	return p;
-}
-
-bool path_is_file(const char *path)
-{
-	struct stat st;
-
-	return !stat(path, &st);
 }
 
 /* A caller of another version has another size: it would read past the end. */
@@ -207,15 +197,15 @@ static int session_add(struct symres *s, struct symres_place *pl,
  * what it is, not by its name. 0, or -ENOMEM; a file that cannot be read makes
  * the place a miss.
  */
-int place_open(struct symres *s, struct symres_place *pl, const char *path,
-	       const char *dir, bool dir_is_real)
+int place_open(struct symres *s, struct symres_place *pl, struct root *root,
+	       const char *path, struct root *dir_root, const char *dir)
 {
 	struct file *f = calloc(1, sizeof(*f));
 	int ret;
 
 	if (!f)
 		return -ENOMEM;
-	ret = input_open(&f->in, &s->pool, path);
+	ret = input_open(&f->in, &s->pool, root, path);
 	f->debug_in.fd = -1;
 	f->mini_in.fd = -1;
 	if (ret) {
@@ -231,7 +221,7 @@ int place_open(struct symres *s, struct symres_place *pl, const char *path,
 			return 0;
 		}
 	f->dir = strdup(dir);
-	f->dir_is_real = dir_is_real;
+	f->dir_root = root_get(dir_root);
 	if (!f->dir) {
 		file_free(f);
 		return -ENOMEM;
@@ -259,9 +249,9 @@ int place_memory(struct symres *s, struct symres_place *pl, unsigned char *mem,
 
 static int place_fill(struct symres *s, struct symres_place *pl)
 {
-	const char *slash;
-	char *path, *dir;
+	const char *slash = strrchr(pl->path, '/');
 	unsigned char *mem;
+	char *dir;
 	size_t size;
 	int ret;
 
@@ -273,16 +263,11 @@ static int place_fill(struct symres *s, struct symres_place *pl)
 		pl->err = -ret;
 		return ret == -ENOMEM ? ret : 0;
 	}
-	path = path_join(s->root ? s->root : "",
-			 s->root && *pl->path != '/' ? "/" : "", pl->path);
-	if (!path)
-		return -ENOMEM;
-	slash = strrchr(path, '/');
-	dir = slash ? strndup(path, slash > path ? (size_t)(slash - path) : 1) :
-		      strdup(".");
-	ret = dir ? place_open(s, pl, path, dir, true) : -ENOMEM;
+	dir = slash ? strndup(pl->path, slash > pl->path ?
+			      (size_t)(slash - pl->path) : 1) : strdup(".");
+	ret = dir ? place_open(s, pl, s->root, pl->path, s->root, dir) :
+		    -ENOMEM;
 	free(dir);
-	free(path);
 	return ret;
 }
 
@@ -406,7 +391,7 @@ static int place_of_map(struct symres *s, const struct symres_map *map,
 	int ret;
 
 	*deleted = len > n && !strcmp(map->path + len - n, mark) &&
-		   !path_is_file(map->path);
+		   !root_has(s->root, map->path);
 	if (!*deleted)
 		return symres_place(s, map->path, out);
 	path = strndup(map->path, len - n);

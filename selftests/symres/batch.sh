@@ -22,6 +22,89 @@ mkdir -p 'below/with	tab and space'
 cp nest.so 'below/with	tab and space/a.so'
 batch "batch: paths below a root" "in1 in1" \
 	'/with\ttab and space/a.so\t1010\nwith\ttab and space/a.so\t1010\n' --root below
+# Nothing below a root leads out of it: neither files nor what belongs to them.
+mkdir -p inroot/lib inroot/d1/d2 inroot/usr/lib/store outside
+cp nest.so inroot/lib/
+cp overlap.so outside/a.so
+cp overlap.so nest_out.so
+ln -s /lib/nest.so inroot/abs.so
+ln -s /lib inroot/abslib
+ln -s ../../../../../../../../../../lib/nest.so inroot/d1/d2/up.so
+ln -s "$PWD/outside/a.so" inroot/leak.so
+ln -s ../outside/a.so inroot/leak2.so
+ln -s "$PWD/outside" inroot/leakdir
+ln -s loop inroot/loop
+in_root='abs.so\t1010\n/abslib/nest.so\t1010\nd1/d2/up.so\t1010\n/../../lib/./nest.so\t1010\n'
+out_root='leak.so\t1012\nleak2.so\t1012\nleakdir/a.so\t1012\n/../outside/a.so\t1012\n../nest_out.so\t1012\nloop\t1\n/\t1\n\t1\n'
+cat > no_openat2.c <<'S'
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	struct sock_filter f[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat2, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned int)atoi(argv[1])),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog p = { 4, f };
+	return argc < 3 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &p) || execv(argv[2], argv + 2);
+}
+S
+gcc -o no_openat2 no_openat2.c
+gcc -g -O1 -Wl,--build-id=0xabcdef -o inroot/lib/dbg.so -shared -fPIC md2.c
+objcopy --only-keep-debug inroot/lib/dbg.so inroot/usr/lib/store/cdef.debug
+in_hid=$(value inroot/lib/dbg.so hid)
+strip -s inroot/lib/dbg.so
+mkdir -p inroot/usr/lib/debug/.build-id
+ln -s /usr/lib/store inroot/usr/lib/debug/.build-id/ab
+mkdir -p inroot/d3
+mv inroot/usr/lib/store/cdef.debug outside/
+objcopy --add-gnu-debuglink=outside/cdef.debug inroot/lib/dbg.so inroot/d3/dbg.so
+ln -s "$PWD/outside" inroot/d3/.debug
+batch "root: a debug file behind a link that leads out is not there" "??" \
+	"d3/dbg.so\\t$in_hid\n" --root inroot --cache ''
+mv outside/cdef.debug inroot/usr/lib/store/
+# More files than there are descriptors, each behind a link
+for i in $(seq 100); do
+	cp nest.so "inroot/lib/n$i.so"
+done
+for turn in 1 2; do
+	for i in $(seq 100); do
+		printf 'abslib/n%s.so\t1010\n' "$i"
+	done
+done > evicted
+for without in '' './no_openat2 38' './no_openat2 1'; do
+	what=${without:+ (without openat2: ${without#* })}
+	# shellcheck disable=SC2086
+	equal "root: links and .. stay below it$what" "in1 in1 in1 in1" \
+		"$(printf %b "$in_root" | $without "$symres" --batch --root inroot 2>&1 | paste -sd ' ')"
+	# shellcheck disable=SC2086
+	equal "root: what leads out is not there$what" "?? ?? ?? ?? ?? ?? ??" \
+		"$(printf %b "$out_root" | $without "$symres" --batch --root inroot 2>/dev/null | head -n 7 | paste -sd ' ')"
+	# shellcheck disable=SC2086
+	equal "root: debug files, by a link$what" "hid+0x0" \
+		"$($without "$symres" --cache '' --root inroot -e lib/dbg.so "$in_hid" 2>&1)"
+	# shellcheck disable=SC2086
+	equal "root: files that are opened again$what" "    200 in1" \
+		"$($without "$symres" --batch --root inroot --cache '' --max-bytes 1 < evicted 2>&1 | uniq -c)"
+	# shellcheck disable=SC2086
+	equal "root: index and info$what" "0 1 inroot/usr/lib/debug/.build-id/ab/cdef.debug" \
+		"$($without "$symres" index --cache root_store --root inroot abs.so >/dev/null 2>&1; echo $?
+		) $($without "$symres" index --cache root_store --root inroot leak.so >/dev/null 2>&1; echo $?
+		) $($without "$symres" info --cache '' --root inroot lib/dbg.so | sed -n 's/^  debug file: //p')"
+done
+names "root: a folder that is not there" \
+	"symres: nowhere: No such file or directory; --root wants a folder" --root nowhere -e nest.so 1010
+exits "root: which is a failure" 1 --root nest.so -e nest.so 1010
+
 batch "batch: a bad line costs its own answer only" \
 	"symres: line 1 is not PATH, a tab and a hexadecimal address ?? in1 symres: line 3 is not PATH, a tab and a hexadecimal address ??" \
 	'nest.so 1010\nnest.so\t1010\nnest.so\tzz\n'

@@ -104,6 +104,19 @@ if [ "$(id -u)" = 0 ]; then
 	fn=$(value ctr/spin in_ctr)
 	names "a container's file, not the host's of the same path" \
 		"in_ctr+0x0" -p "$pid" "$fn"
+	# What is beside it, behind a link that means something in there only
+	mkdir -p ctr/dbg
+	cp ctr/spin ctr/dbg/spin.debug
+	strip -s -o ctr/spin2 ctr/spin
+	(cd ctr/dbg && objcopy --add-gnu-debuglink=spin.debug ../spin2)
+	ln -s "$PWD/host/dbg" ctr/.debug
+	cp host/spin host/spin2
+	start unshare -m sh -c 'mount --bind ctr host && exec ./host/spin2'
+	wait_exec "$pid" host/spin2
+	names "a container's debug file, behind a link" "in_ctr+0x0" -p "$pid" "$fn"
+	start unshare -m sh -c 'mount --bind ctr host &&
+		exec setpriv --reuid=65534 --regid=65534 --clear-groups ./host/spin'
+	wait_exec "$pid" host/spin
 	# without the rights that map_files asks for
 	equal "a container's file for an ordinary user" "in_ctr+0x0" \
 		"$(as_nobody "$symres" -p "$pid" "$fn" 2>&1)"

@@ -55,7 +55,9 @@ struct symres_opts {
 				 * look-up; NULL: /proc/kallsyms */
 	const char *root;	/* folder below which paths given to
 				 * symres_lookup_file() and the like are, and
-				 * then debug_dirs by default; NULL: none */
+				 * then debug_dirs by default; links and ".."
+				 * mean what they would if it were the root
+				 * directory; NULL: none */
 	const char *cache_dir;	/* folder in which indexes of ELF files are kept
 				 * and found again; made if need be; NULL: none */
 	uint32_t policy;	/* enum symres_policy, for ELF files */
