@@ -17,7 +17,7 @@
 #include "internal.h"
 
 #define MAGIC "symresIX"
-#define FORMAT 4	/* of this file, and of what the rules make of symbols */
+#define FORMAT 5	/* of this file, and of what the rules make of symbols */
 #define BYTE_ORDER_MARK 0x01020304
 
 struct stamp {

@@ -167,8 +167,9 @@ static bool classify(const struct elf *elf, struct symtab *t,
 		    is_tool_label(elf, name->s))
 			return false;
 		r->layer = sym->st_size ? LAYER_UNTYPED : LAYER_SIZELESS;
-		/* Hidden ones are the notes of compiler plug-ins. */
-		if (!(sh->sh_flags & SHF_EXECINSTR) ||
+		/* Hidden ones are the notes of compiler plug-ins; those of
+		 * thread-local storage are no addresses. */
+		if (sh->sh_flags & SHF_TLS ||
 		    GELF_ST_VISIBILITY(sym->st_other) == STV_HIDDEN ||
 		    GELF_ST_VISIBILITY(sym->st_other) == STV_INTERNAL)
 			r->layer = LAYER_BOUND;

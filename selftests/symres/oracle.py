@@ -70,7 +70,7 @@ class Elf:
                 if not sec[2] & 2 or not sec[3] <= value < sec[3] + sec[5]:
                     continue
                 yield (value, size, info & 15, self.string(strings, name).split('@')[0] or '@',
-                       sec[3] + sec[5], bool(sec[2] & 4) and other & 3 not in (1, 2))
+                       sec[3] + sec[5], not sec[2] & 0x400 and other & 3 not in (1, 2))
 
 
 def companions(root, path, elf):

@@ -4,7 +4,7 @@
 # run.sh, in a folder for fixtures.
 
 mkdir -p orc
-cp nest.so overlap.so sizeless.so gap.so gap_full.so twin.so alias.so labels.so ends.so \
+cp nest.so overlap.so sizeless.so gap.so gap_full.so twin.so alias.so labels.so ends.so datalabels.so dotl.so \
 	tie.so ver.so p_ibt p_lld p_gold ifn.so mini.so dyn_s many.so wide.so "$libc" orc/
 cp -r dyn_names.debug orc/
 python3 - <<'P' > orc.list

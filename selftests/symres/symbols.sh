@@ -84,6 +84,82 @@ gcc -shared -nostdlib -Wa,-L -o labels.so labels.s
 names "labels name only what no typed symbol covers" "f+0x1 g+0x1 ??" \
 	-e labels.so 1001 1004 1005
 
+# Data is no different: tables of assemblers have neither size nor type.
+cat > datalabels.s <<'S'
+	.text
+	ret
+	.data
+	.p2align 12
+first:	.quad 1, 2
+	.type obj,@object
+	.size obj,8
+obj:	.quad 3
+	.globl table
+table:	.quad 4, 5
+.Lkept_data: .quad 6
+	.type nosize_obj,@object
+nosize_obj: .quad 7, 8
+	.size sized_label,8
+sized_label: .quad 9
+	.quad 10
+	.hidden hid_label
+hid_label: .quad 11
+	.section .rodata,"a"
+	.p2align 12
+strings: .asciz "ab"
+	.section .tdata,"awT",@progbits
+	.globl tls_label
+tls_label: .quad 1
+	.bss
+	.p2align 12
+	.zero 8
+buffer:	.zero 64
+S
+gcc -shared -nostdlib -Wa,-L -Wl,-z,separate-code -o datalabels.so datalabels.s
+first=$((0x$(value datalabels.so first)))
+at_data() {
+	for i in "$@"; do
+		printf '%x ' $((first + i))
+	done
+}
+# shellcheck disable=SC2046
+names "labels in data answer like those in code" \
+	"first+0x0 first+0xf obj+0x0 table+0x0 table+0xf table+0x17 nosize_obj+0x8 sized_label+0x7 ?? ??" \
+	-e datalabels.so $(at_data 0 15 16 24 39 47 56 71 72 80)
+names "labels in constants and in zeros" "strings+0x1 ?? buffer+0x3f" -e datalabels.so \
+	"$(printf %x $((0x$(value datalabels.so strings) + 1)))" \
+	"$(printf %x $((0x$(value datalabels.so buffer) - 1)))" \
+	"$(printf %x $((0x$(value datalabels.so buffer) + 63)))"
+has "a label that answers is approximate" \
+	"$("$symres" --json -e datalabels.so "$(printf %x $((first + 31)))")" \
+	'"name":"table","start":"0x'"$(printf %x $((first + 24)))"'","offset":"0x7","size":"0x0","source":"symtab","kind":"label","approximate":true'
+strip -s -o datalabels_s.so datalabels.so
+# shellcheck disable=SC2046
+names "a label of .dynsym alone answers for its own address" "?? table+0x0 ??" \
+	-e datalabels_s.so $(at_data 0 24 25)
+# shellcheck disable=SC2046
+names "perf's rules take labels to the next one" "first+0xf table+0xf .Lkept_data+0x0 sized_label+0x7" \
+	--policy perf -e datalabels.so $(at_data 15 39 40 71)
+names "labels of compilers are not found by name" \
+	"symres: datalabels.so: no symbol is called '.Lkept_data'" -e datalabels.so -n .Lkept_data
+
+# Compilers' labels have no say: what is before them goes on. Those that have a
+# type, or were given a size, are symbols like others.
+cat > dotl.s <<'S'
+	.text
+g:	nop
+.Lgone: nop
+	.size .Lsized,1
+.Lsized: nop
+	.type .Lfunc,@function
+.Lfunc:	nop
+	.size .Lfunc,.-.Lfunc
+L1:	nop
+S
+gcc -shared -nostdlib -Wa,-L -o dotl.so dotl.s
+names ".L labels name and end nothing, unless they have a type" \
+	"g+0x0 g+0x1 g+0x2 .Lfunc+0x0 L1+0x0" -e dotl.so 1000 1001 1002 1003 1004
+
 # A label at the end of a section names nothing in the next one.
 cat > ends.s <<'S'
 	.section seca,"ax"
