@@ -59,16 +59,27 @@ static const char usage_text[] =
 "  -h, --help       this text\n"
 "  -V, --version    the version\n";
 
+/* One line, whatever names and paths hold. */
 void complain(const char *fmt, ...)
 {
+	char *text, *out, *to;
 	va_list ap;
+	int len;
 
 	fflush(stdout);
-	fputs("symres: ", stderr);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	len = vasprintf(&text, fmt, ap);
 	va_end(ap);
-	fputc('\n', stderr);
+	if (len < 0)
+		text = NULL;
+	to = out = text ? malloc((size_t)len * ESCAPED + 1) : NULL;
+	for (int i = 0; to && i < len; i++)
+		to += escape(text[i], to);
+	if (to)
+		*to = 0;
+	fprintf(stderr, "symres: %s\n", out ? out : strerror(ENOMEM));
+	free(out);
+	free(text);
 }
 
 /* Each digit one more than it says, 0 for what is none. */

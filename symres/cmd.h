@@ -52,6 +52,10 @@ int open_session(struct symres **s, struct symres_opts *opts);
 
 /* --- output.c --- */
 
+enum { ESCAPED = 5 };	/* a byte takes so many at most, with a NUL */
+
+size_t escape(char c, char out[ESCAPED]);
+void print_text(const char *text);
 void json_string(const char *text);
 void print_name(const struct format *format, const char *name, uint64_t offset);
 

@@ -60,7 +60,8 @@ static void print_info(const char *path, const struct symres_info *info,
 {
 	uint64_t symbols = symbols_of(info);
 
-	printf("%s: %" PRIu64 " ranges in %" PRIu64 " bytes, policy %s\n", path,
+	print_text(path);
+	printf(": %" PRIu64 " ranges in %" PRIu64 " bytes, policy %s\n",
 	       info->ranges, info->bytes, policy);
 	printf("  bytes: %.2f for each range, %.2f for each symbol\n",
 	       info->ranges ? (double)info->bytes / (double)info->ranges : 0.0,
@@ -77,13 +78,16 @@ static void print_info(const char *path, const struct symres_info *info,
 			printf("%02x", info->build_id[i]);
 		putchar('\n');
 	}
-	if (info->debug_path)
-		printf("  debug file: %s\n", info->debug_path);
+	if (info->debug_path) {
+		fputs("  debug file: ", stdout);
+		print_text(info->debug_path);
+		putchar('\n');
+	}
+	fputs("  kept: ", stdout);
+	print_text(info->kept_path ? info->kept_path : "nowhere");
 	if (info->kept_path)
-		printf("  kept: %s, %" PRIu64 " bytes\n", info->kept_path,
-		       info->kept_bytes);
-	else
-		puts("  kept: nowhere");
+		printf(", %" PRIu64 " bytes", info->kept_bytes);
+	putchar('\n');
 }
 
 /* All files in turn; one that has no index costs its own part only. */
@@ -319,9 +323,12 @@ int cmd_cache(int argc, char **argv)
 		} else {
 			for (size_t i = 0; i < l.n; i++)
 				print_entry(&l.v[i], json);
-			if (!json)
-				printf("%10" PRIu64 "  in %zu indexes, %s\n",
-				       l.sum, l.n, opts.cache_dir);
+			if (!json) {
+				printf("%10" PRIu64 "  in %zu indexes, ",
+				       l.sum, l.n);
+				print_text(opts.cache_dir);
+				putchar('\n');
+			}
 		}
 	}
 	for (size_t i = 0; i < l.n; i++)

@@ -102,11 +102,13 @@ static int print_symbol(const struct symres_sym *sym, void *arg)
 	if (l->section && addr >= l->section_size)
 		return 0;
 	l->found = true;
-	if (l->format.json)
+	if (l->format.json) {
 		print_one(l, addr, 1, sym);
-	else
-		printf("0x%" PRIx64 " 0x%" PRIx64 " %s\n", addr, sym->sym_size,
-		       sym->name);
+	} else {
+		printf("0x%" PRIx64 " 0x%" PRIx64 " ", addr, sym->sym_size);
+		print_text(sym->name);
+		putchar('\n');
+	}
 	return 0;
 }
 

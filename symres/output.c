@@ -6,6 +6,22 @@
 
 #include "cmd.h"
 
+static bool is_control(char c)
+{
+	return (unsigned char)c < ' ' || c == 0x7f;
+}
+
+/* A byte as text that stays on its line; returns its length. */
+size_t escape(char c, char out[ESCAPED])
+{
+	if (c == '\n' || c == '\t')
+		return (size_t)sprintf(out, "\\%c", c == '\n' ? 'n' : 't');
+	if (is_control(c))
+		return (size_t)sprintf(out, "\\x%02x", (unsigned char)c);
+	*out = c;
+	return 1;
+}
+
 /* Bytes of well-formed UTF-8 at @s, or 0. */
 static size_t utf8(const unsigned char *s)
 {
@@ -101,10 +117,45 @@ static void print_json(const char *path, uint64_t addr, int ret,
 	puts("}");
 }
 
+/* Eight bytes at a time, the last eight perhaps some of them again. */
+static bool has_control(const char *s, size_t len)
+{
+	const uint64_t ones = 0x0101010101010101u, tops = ones << 7;
+	uint64_t hit = 0, part, other;
+
+	if (len < sizeof(part)) {
+		for (size_t i = 0; i < len; i++)
+			hit |= is_control(s[i]);
+		return hit;
+	}
+	for (size_t i = 0; i < len; i += sizeof(part)) {
+		if (i > len - sizeof(part))
+			i = len - sizeof(part);
+		memcpy(&part, s + i, sizeof(part));
+		other = part ^ ones * 0x7f;
+		hit |= ((part - ones * ' ') & ~part) | ((other - ones) & ~other);
+	}
+	return hit & tops;
+}
+
+/* Whoever reads lines must get a line for each answer, whatever names hold. */
+void print_text(const char *text)
+{
+	size_t len = strlen(text);
+	char out[ESCAPED];
+
+	if (!has_control(text, len)) {
+		fwrite_unlocked(text, 1, len, stdout);
+		return;
+	}
+	for (; *text; text++)
+		fwrite_unlocked(out, 1, escape(*text, out), stdout);
+}
+
 /* @name: NULL: none is known. */
 void print_name(const struct format *format, const char *name, uint64_t offset)
 {
-	fputs_unlocked(name ? name : "??", stdout);
+	print_text(name ? name : "??");
 	if (name && format->offset)
 		printf("+0x%" PRIx64, offset);
 	putc_unlocked('\n', stdout);

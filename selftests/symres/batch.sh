@@ -180,6 +180,50 @@ equal "JSON outside of a batch" \
 	'{"address":"0x1003","path":"sizeless.so","module":"sizeless.so","name":"nosize","start":"0x1003","offset":"0x0","size":"0x0","source":"symtab","kind":"function","approximate":true}' \
 	"$("$symres" --json -e sizeless.so 1003 | sed 's/"build_id":"[0-9a-f]*",//')"
 
+# Names with control bytes in them: one line for each answer all the same
+printf '.text\n.globl qNAMINGmore\n.type qNAMINGmore,@function\nqNAMINGmore: ret\n.size qNAMINGmore,1\n' > control.s
+gcc -shared -nostdlib -o control.so control.s
+python3 - <<'P'
+d = open('control.so', 'rb').read()
+open('control.so', 'wb').write(d.replace(b'qNAMINGmore', b'a\n\t\x1b\x7f\\n\xc3\xa9z\r'))
+P
+control='a\n\t\x1b\x7f\n'$'\303\251''z\x0d'
+batch "batch: control bytes of names are escaped" "$control $control in1" \
+	'control.so\t1000\ncontrol.so\t1000\nnest.so\t1010\n'
+names "and elsewhere" "0x1000: $control+0x0" -a -e control.so 1000
+names "and with --all" "$control+0x0" --all -e control.so 1000
+names "and by name" "0x1000 0x1 $control" -e control.so -n "$(printf 'a\n\t\033\177\\n\303\251z\r')"
+names "and in messages" "symres: control.so: no symbol is called 'a\nb'" -e control.so -n "$(printf 'a\nb')"
+cat > place.py <<'P'
+import sys
+n = int(sys.argv[1])
+if sys.argv[2] == 'write':
+    s = '.globl %s\n.type %s,@function\n%s: ret\n.size %s,1\n'
+    open('place.s', 'w').write('.text\n' + ''.join(s % ((chr(65 + i) + 'q' * n,) * 4) for i in range(n)))
+else:
+    d = open('place.so', 'rb').read()
+    for i in range(n):
+        d = d.replace(b'%c%s\0' % (65 + i, b'q' * n), b'%c%s\x01%s\0' % (65 + i, b'q' * i, b'q' * (n - 1 - i)))
+    open('place.so', 'wb').write(d)
+P
+for len in 1 2 6 7 8 9 15 16 17 26; do
+	python3 place.py $len write
+	gcc -shared -nostdlib -o place.so place.s
+	python3 place.py $len change
+	nm place.so | awk '/q|\001/ { print $1 }' > addrs
+	equal "a control byte at each place of names of $((len + 1)) bytes" "$len" \
+		"$("$symres" --cache '' -e place.so < addrs | grep -c '^[A-Z]q*\\x01q*+0x0$')"
+done
+printf 'control.so\t1000\n' | "$symres" --batch --json > out.json
+must "JSON has them as JSON has" python3 - <<'P'
+import json
+a = [json.loads(l) for l in open('out.json')]
+assert len(a) == 1 and a[0]['name'] == 'a\n\t\x1b\x7f\\n\xe9z\r', a
+P
+cp nest.so "$(printf 'line\nbreak.so')"
+equal "a path with a line break, in info" 'line\nbreak.so: ' \
+	"$("$symres" info --cache '' "$(printf 'line\nbreak.so')" | sed -n '1s/[0-9]* ranges.*//p')"
+
 # Of two files with the same symbols each keeps its own, and what is remembered
 # is not believed of a file that has changed.
 cp nest.so twin_a.so
