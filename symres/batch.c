@@ -52,7 +52,8 @@ static void refuse_line(struct batch *b, const char *why)
 	b->status = FAILED;
 }
 
-/* PATH, a tab, perhaps an offset in the file and a tab, and the address. */
+/* PATH, a tab, perhaps an offset in the file and a tab, and the address. No path
+ * has a NUL: what is before it could be another file. */
 static bool split(char *line, size_t *len, uint64_t *addr)
 {
 	char *tab = memrchr(line, '\t', *len);
@@ -66,7 +67,7 @@ static bool split(char *line, size_t *len, uint64_t *addr)
 	    is_hex(tab + 1, (size_t)(line + *len - tab - 1)))
 		*len = (size_t)(tab - line);
 	line[*len] = 0;
-	return true;
+	return strlen(line) == *len;
 }
 
 /* Eight bytes at a time, the last eight perhaps some of them again. */
@@ -93,8 +94,6 @@ static int find_place(struct batch *b, const char *path, size_t len,
 	int ret;
 
 	if (!k->path || k->len != len || memcmp(k->path, path, len)) {
-		if (strlen(path) != len)
-			return -EINVAL;
 		ret = symres_place(b->s, path, &k->place);
 		if (ret)
 			return ret;

@@ -167,18 +167,11 @@ static int outside(struct symres_sym *sym)
 	return 0;
 }
 
-static void lookup_one(struct lookup *l, const char *text)
+static void lookup_one(struct lookup *l, uint64_t addr)
 {
 	struct symres_sym sym = { .size = sizeof(sym) };
-	uint64_t addr;
 	int ret;
 
-	if (!parse_address(text, &addr)) {
-		complain("'%s' is not a hexadecimal address", text);
-		failed(l, FAILED);
-		puts("??");
-		return;
-	}
 	if (l->all) {
 		find_holders(l, addr);
 		return;
@@ -203,17 +196,50 @@ static void lookup_one(struct lookup *l, const char *text)
 	}
 }
 
+/* A line that is more than an address, or less, could mean another one. */
+static void refuse_line(struct lookup *l, uint64_t number, const char *text,
+			size_t len)
+{
+	enum { SHOWN = 64 };
+	const struct symres_sym none = { .size = sizeof(none) };
+	char shown[SHOWN * ESCAPED + 1] = "", *to = shown;
+
+	for (size_t i = 0; i < len && i < SHOWN; i++)
+		to += escape(text[i], to);
+	*to = 0;
+	complain("line %" PRIu64 ": '%s%s' is not one hexadecimal address",
+		 number, shown, len > SHOWN ? "..." : "");
+	failed(l, FAILED);
+	if (l->format.json)
+		print_answer(&l->format, l->file, 0, -EINVAL, &none);
+	else
+		puts("??");
+}
+
+static bool is_space(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
 static void lookup_lines(struct lookup *l)
 {
-	char *line = NULL, *word;
+	uint64_t number = 0, addr;
+	char *line = NULL, *text;
 	size_t room = 0;
+	ssize_t len;
 
 	/* Whoever writes addresses may wait for each answer. */
 	setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
-	while (getline(&line, &room, stdin) > 0) {
-		word = line + strspn(line, " \t");
-		word[strcspn(word, " \t\r\n")] = 0;
-		lookup_one(l, word);
+	while ((len = getline(&line, &room, stdin)) > 0) {
+		number++;
+		while (len && is_space(line[len - 1]))
+			len--;
+		for (text = line; len && is_space(*text); len--)
+			text++;
+		if (parse_hex(text, (size_t)len, &addr))
+			lookup_one(l, addr);
+		else
+			refuse_line(l, number, text, (size_t)len);
 	}
 	if (ferror(stdin)) {
 		complain("standard input: %s", strerror(errno));
@@ -300,6 +326,8 @@ static int check(const struct lookup *l, const struct symres_opts *opts,
 
 static void run(struct lookup *l, const char *name, int argc, char **argv)
 {
+	uint64_t addr;
+
 	if (l->names) {
 		find_name(l, name);
 		for (int i = optind; i < argc; i++)
@@ -310,7 +338,8 @@ static void run(struct lookup *l, const char *name, int argc, char **argv)
 		lookup_lines(l);
 	} else {
 		for (int i = optind; i < argc; i++)
-			lookup_one(l, argv[i]);
+			if (parse_address(argv[i], &addr))
+				lookup_one(l, addr);
 	}
 }
 

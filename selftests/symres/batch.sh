@@ -108,6 +108,11 @@ exits "root: which is a failure" 1 --root nest.so -e nest.so 1010
 batch "batch: a bad line costs its own answer only" \
 	"symres: line 1 is not PATH, a tab and a hexadecimal address ?? in1 symres: line 3 is not PATH, a tab and a hexadecimal address ??" \
 	'nest.so 1010\nnest.so\t1010\nnest.so\tzz\n'
+batch "batch: a NUL in a line" \
+	"symres: line 1 is not PATH, a tab and a hexadecimal address ?? symres: line 2 is not PATH, a tab and a hexadecimal address ??" \
+	'nest.so\0000\t1010\nnest.so\t1010\0000\n'
+equal "batch: a NUL in a line, JSON" 2 \
+	"$(printf 'nest.so\0\t1010\nnest.so\t1010\0\n' | "$symres" --batch --json 2>/dev/null | grep -c '"error":')"
 printf 'nest.so\tzz\n' | "$symres" lookup --batch >/dev/null 2>&1
 equal "batch: and is a failure" 1 $?
 batch "batch: a file that is not there" "?? in1" 'nowhere\t1\nnest.so\t1010\n'

@@ -15,6 +15,16 @@ equal "addresses from standard input, 0x or not, in order" "in1+0x0 ?? outer+0x0
 names "lookup is the default verb" "in1+0x0" lookup -f -e nest.so $in1
 equal "a bad line costs its own answer only" "?? outer+0x0 status 1" \
 	"$(printf 'zz\n1000\n' | { "$symres" -e nest.so 2>/dev/null; echo "status $?"; } | paste -sd ' ')"
+printf '1000 foo\n1010\n1000 1010\n10\0000\n\n10 \t\r\n 1000\n1000;x' > badlines
+names "a line with more than an address is an error, and the others are answered" \
+	"symres: line 1: '1000 foo' is not one hexadecimal address ?? in1+0x0 symres: line 3: '1000 1010' is not one hexadecimal address ?? symres: line 4: '10\\x000' is not one hexadecimal address ?? symres: line 5: '' is not one hexadecimal address ?? ?? outer+0x0 symres: line 8: '1000;x' is not one hexadecimal address ??" \
+	-e nest.so < badlines
+"$symres" -e nest.so < badlines > /dev/null 2>&1
+equal "which is a failure" 1 $?
+equal "a line of any length" "1 symres: line 1: '$(printf '%064d' 0)...' is not one hexadecimal address" \
+	"$(printf '%0100000dx\n' 0 | { "$symres" -e nest.so 2>&1 >/dev/null; echo $?; } | sed '1{h;d};G' | paste -sd ' ')"
+equal "a bad line in JSON" '{"address":"0x0","path":"nest.so","error":"Invalid argument"}' \
+	"$(echo 1000 x | "$symres" --json -e nest.so 2>/dev/null)"
 mkfifo ask answer
 "$symres" -e nest.so < ask > answer &
 exec 8> ask 9< answer
