@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* All symbols that hold an address: aliases, folded code, what is around it. */
+/*
+ * All symbols that hold an address: aliases, folded code, what is around it. And
+ * what a look-up answers where none does: stubs, and what reaches as far as
+ * there because nothing else begins before.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,10 +28,37 @@ static bool holds(const struct range *r, uint64_t addr)
 	       (r->own_end && r->start <= addr && addr < r->end);
 }
 
+/* What a look-up answers; with end 0 if that is nothing. */
+static struct range answer(struct file *f, struct symres *s, uint64_t addr)
+{
+	struct symres_sym sym = { .size = sizeof(sym) };
+	struct range r = { .ref = index_find(&f->index, addr) };
+
+	if (r.ref == INDEX_NONE || !file_loads(f, addr) ||
+	    file_symbol(f, r.ref, &s->name, &sym) ||
+	    !symbol_holds(&sym, addr))
+		return r;
+	r.start = sym.addr;
+	r.own_end = sym.sym_size;
+	r.end = r.own_end ? r.start + sym.sym_size : UINT64_MAX;
+	return r;
+}
+
+/* Other names of one without size. */
+static bool is_other_name(const struct range *r, const struct range *of,
+			  bool perf)
+{
+	return of->end && !of->own_end && r->start == of->start &&
+	       !r->own_end && !r->exact_only &&
+	       (perf || r->layer != LAYER_BOUND);
+}
+
 static int collect(struct file *f, struct symres *s, uint64_t addr,
 		   struct range_list *l)
 {
+	struct range is = answer(f, s, addr);
 	struct focus focus = { .addr = addr };
+	bool listed = !is.end;
 	size_t n = 0;
 	int ret = file_read_sections(f);
 
@@ -36,11 +67,16 @@ static int collect(struct file *f, struct symres *s, uint64_t addr,
 	file_free_sections(f);
 	free(focus.holder);
 	for (size_t i = 0; i < l->n; i++)
-		if (holds(&l->v[i], addr))
+		if (holds(&l->v[i], addr) ||
+		    is_other_name(&l->v[i], &is, s->perf)) {
+			listed |= l->v[i].ref == is.ref;
 			l->v[n++] = l->v[i];
+		}
 	l->n = n;
-	if (n)
-		qsort(l->v, n, sizeof(*l->v), compare);
+	if (!ret && !listed)
+		ret = range_push(l, &is);
+	if (l->n)
+		qsort(l->v, l->n, sizeof(*l->v), compare);
 	return ret;
 }
 

@@ -15,7 +15,7 @@ struct lookup {
 	uint64_t section_addr, section_size;
 	pid_t pid;
 	bool kernel, offsets, verbose, batch, names, all;
-	bool found;
+	bool found, told_general, named;
 	struct format format;
 	struct symres *s;
 	struct symres_maps *maps;
@@ -56,8 +56,9 @@ static void tell_general(struct lookup *l, const struct symres_sym *sym)
 	default:
 		return;
 	}
-	if (l->status)
+	if (l->told_general)
 		return;
+	l->told_general = true;
 	complain("%s: %s%s%s%s%s", what, symres_miss_str(sym->miss),
 		 sym->err ? " (" : "", sym->err ? strerror(sym->err) : "",
 		 sym->err ? ")" : "", hint);
@@ -84,11 +85,12 @@ static void tell(struct lookup *l, uint64_t addr, const struct symres_sym *sym)
 }
 
 /* Addresses are told as they are asked for: counted from the section. */
-static void print_one(const struct lookup *l, uint64_t addr, int ret,
+static void print_one(struct lookup *l, uint64_t addr, int ret,
 		      const struct symres_sym *sym)
 {
 	struct symres_sym in_section = *sym;
 
+	l->named |= ret > 0;
 	in_section.addr -= l->section_addr;
 	print_answer(&l->format, l->file, addr, ret, &in_section);
 }
@@ -114,7 +116,7 @@ static int print_symbol(const struct symres_sym *sym, void *arg)
 
 static int print_holder(const struct symres_sym *sym, void *arg)
 {
-	const struct lookup *l = arg;
+	struct lookup *l = arg;
 
 	print_one(l, sym->module_addr - l->section_addr, 1, sym);
 	return 0;
@@ -124,27 +126,63 @@ static void find_failed(struct lookup *l, long n)
 {
 	const char *why = strerror((int)-n);
 
+	failed(l, FAILED);
+	if (l->told_general)
+		return;
+	l->told_general = true;
 	if (n == -ENOEXEC)
 		why = symres_miss_str(SYMRES_MISS_NOT_ELF);
 	else if (n == -EBADMSG)
 		why = symres_miss_str(SYMRES_MISS_PACKED);
 	complain("%s: %s", l->file, why);
-	failed(l, FAILED);
+}
+
+static int outside(struct symres_sym *sym)
+{
+	sym->miss = SYMRES_MISS_UNMAPPED;
+	return 0;
 }
 
 /* Every symbol that holds an address. */
 static void find_holders(struct lookup *l, uint64_t addr)
 {
-	const struct symres_sym none = { .size = sizeof(none) };
+	struct symres_sym sym = { .size = sizeof(sym) };
 	long n = 0;
+	int ret = 0;
 
 	if (!l->section || addr < l->section_size)
 		n = symres_find_address(l->s, l->file, addr + l->section_addr,
 					print_holder, l);
-	if (n < 0)
-		find_failed(l, n);
-	else if (!n)
-		print_answer(&l->format, l->file, addr, 0, &none);
+	if (n > 0)
+		return;
+	/* The reason of a miss is told by a look-up. */
+	if (l->section && addr >= l->section_size)
+		outside(&sym);
+	else
+		ret = symres_lookup_file(l->s, l->file, addr + l->section_addr,
+					 &sym);
+	if (ret < 0)
+		find_failed(l, ret);
+	print_one(l, addr, ret, &sym);
+	tell(l, addr, &sym);
+}
+
+/*
+ * Whatever was asked: a file that cannot name anything is a failure, which is
+ * not known before its tables were read. Nobody waits for that whose addresses
+ * have names.
+ */
+static void check_file(struct lookup *l)
+{
+	struct symres_info info = { .size = sizeof(info) };
+	struct symres_sym none = { .size = sizeof(none), .module = l->file };
+
+	if (l->named || l->told_general ||
+	    symres_file_info(l->s, l->file, &info))
+		return;
+	none.miss = info.miss;
+	none.err = info.err;
+	tell_general(l, &none);
 }
 
 static void find_name(struct lookup *l, const char *name)
@@ -153,18 +191,15 @@ static void find_name(struct lookup *l, const char *name)
 
 	l->found = false;
 	n = symres_find_file(l->s, l->file, name, print_symbol, l);
+	l->named |= l->found;
+	if (!n)
+		check_file(l);
 	if (n < 0) {
 		find_failed(l, n);
-	} else if (!l->found) {
+	} else if (!l->found && !l->told_general) {
 		complain("%s: no symbol is called '%s'", l->file, name);
 		failed(l, FAILED);
 	}
-}
-
-static int outside(struct symres_sym *sym)
-{
-	sym->miss = SYMRES_MISS_UNMAPPED;
-	return 0;
 }
 
 static void lookup_one(struct lookup *l, uint64_t addr)
@@ -341,6 +376,8 @@ static void run(struct lookup *l, const char *name, int argc, char **argv)
 			if (parse_address(argv[i], &addr))
 				lookup_one(l, addr);
 	}
+	if (l->file)
+		check_file(l);
 }
 
 int cmd_lookup(int argc, char **argv)

@@ -55,6 +55,73 @@ gcc -static -o no_names ends.s -nostdlib -Wl,-e,0 2>/dev/null
 strip -s no_names
 names "no symbol table" "?? symres: no_names: no symbol table" -e no_names \
 	"$(readelf -lW no_names | awk '$1 == "LOAD" { print $3; exit }')"
+printf '.section seca,"ax"\nnop\n' > nameless.s
+gcc -static -nostdlib -Wl,-e,0 -o nameless nameless.s
+strip -s nameless
+at=$(readelf -lW nameless | awk '/LOAD.* R E / { print $3 }')
+off=$(readelf -lW nameless | awk '/LOAD.* R E / { print $2 }')
+while read -r way; do
+	# shellcheck disable=SC2086
+	equal "a file without symbols: $way" "symres: nameless: no symbol table status 1" \
+		"$({ "$symres" $way </dev/null 2>&1 >/dev/null; echo "status $?"; } | paste -sd ' ')"
+done <<L
+-e nameless $at
+-e nameless 1
+-e nameless $at 1
+-e nameless
+-o -e nameless $off
+-o -e nameless ffffff
+-j seca -e nameless 0
+-j seca -e nameless 100
+--all -e nameless $at
+--all -e nameless 1
+--json -e nameless $at
+--json --all -e nameless 1
+--policy perf -e nameless $at
+-e nameless -n main
+-e nameless -n main also
+-j seca -e nameless -n main
+index nameless
+info nameless
+info --json nameless
+L
+equal "a file without symbols: a bad line does not hide it" \
+	"symres: line 1: 'x' is not one hexadecimal address symres: nameless: no symbol table" \
+	"$(echo x | "$symres" -e nameless 2>&1 >/dev/null | paste -sd ' ')"
+for way in --batch '--batch --json'; do
+	# shellcheck disable=SC2086
+	equal "a file without symbols: $way: told by the answer alone" "0 " \
+		"$(printf 'nameless\t%s\n' "$at" | "$symres" $way 2>&1 >/dev/null; echo "$? ")"
+done
+names "no file, and nothing asked" "symres: nowhere: file cannot be read (No such file or directory)" -e nowhere
+equal "--all: why there is no name" '"miss":"no symbol table" "miss":"no symbol at this address" "miss":"address is not mapped"' \
+	"$({ "$symres" --json --all -e nameless "$at"; "$symres" --json --all -e nest.so 103f fffffff; } 2>/dev/null | grep -o '"miss":"[^"]*"' | paste -sd ' ')"
+names "--all -v" "?? symres: 0x103f: no symbol at this address, nest.so" --all -v -e nest.so 103f
+names "--all: a stub, and what is around it" "$(objdump -d p_ibt | sed -n 's/^[0-9a-f]* <\(puts@plt\)>:$/\1/p')+0x5" \
+	--all -e p_ibt "$(printf %x $((0x$(objdump -d p_ibt | sed -n 's/^\([0-9a-f]*\) <puts@plt>:$/\1/p') + 5)))"
+names "--all: what has no size and reaches there" "nosize+0x3 notype_label+0x2 inner_lbl+0x0 after+0x0" \
+	--all -e sizeless.so 1006 100a 1011 1010
+printf '.text\n.globl one_a\n.globl one_b\n.type one_a,@function\none_a:\none_b: nop\nnop\nnop\n' > unsized.s
+gcc -shared -nostdlib -o unsized.so unsized.s
+equal "--all: with its other names" "one_a+0x2 one_b+0x2" \
+	"$("$symres" --all -e unsized.so 1002 | sort | paste -sd ' ')"
+for f in p_ibt sizeless.so nest.so alias.so datalabels.so unsized.so; do
+	nm $f | awk 'NF == 3 { print $1 }' > starts
+	objdump -d $f | sed -n 's/^\([0-9a-f]*\) <.*@plt>:$/\1/p' >> starts
+	while read -r a; do
+		printf '%x\n%x\n%x\n' $((0x$a)) $((0x$a + 1)) $((0x$a + 5))
+	done < starts > around
+	for policy in honest perf; do
+		while read -r a; do
+			name=$("$symres" --policy $policy -e $f "$a" 2>&1)
+			[ "$name" = '??' ] || "$symres" --policy $policy --all -e $f "$a" 2>&1 | grep -qxF -e "$name" || echo "$a"
+		done < around > lacking
+		equal "--all has what there is without it: $f, $policy" "" "$(paste -sd ' ' lacking)"
+	done
+done
+
+names "--all: an address of no segment" "??" --policy perf --all -e unsized.so 1005
+
 exits "no process" 1 -p 2147483647 1
 exits "no mode" 64 1000
 exits "two modes" 64 -k -e nest.so 1000
@@ -131,6 +198,8 @@ names "and always the same one of them" "$("$symres" -e icf.so "$icf" "$icf" | p
 	--cache '' -e icf.so "$icf" "$icf"
 exits "--all of a process" 64 --all -p 1 1
 exits "--all of no file" 1 --all -e nowhere 1
+names "--all of no file, said once" "?? symres: nowhere: file cannot be read (No such file or directory) ??" --all -e nowhere 1 2
+names "several names of no file, said once" "symres: nowhere: No such file or directory" -e nowhere -n a b
 printf 'extern void bad(int)__attribute__((cold));int f(int x){if(__builtin_expect(x<0,0)){bad(x);bad(x+1);bad(x+2);}return x*2;}\n' > cold.c
 gcc -O2 -fPIC -shared -o cold.so cold.c
 names "the cold part of a function has its own name" "f.cold+0x1 f+0x0" -e cold.so \

@@ -223,7 +223,7 @@ long symres_find_file(struct symres *s, const char *path, const char *name,
  *
  * The innermost first: aliases, functions folded into one, and what is around
  * them; a symbol without size holds its first byte. One of them is what
- * symres_lookup_file() answers, unless that was inferred or is a stub. Returns
+ * symres_lookup_file() answers, with its other names if it has no size. Returns
  * like symres_find_file().
  */
 long symres_find_address(struct symres *s, const char *path, uint64_t vaddr,
