@@ -27,6 +27,7 @@ struct known {
 struct batch {
 	struct symres *s;
 	const struct format *format;
+	bool verbose;
 	enum status status;
 	uint64_t line;
 	struct known known[PLACES];
@@ -113,6 +114,8 @@ static int answer_in_full(struct batch *b, const char *path, uint64_t addr)
 
 	if (ret >= 0)
 		print_answer(b->format, path, addr, ret, &sym);
+	if (!ret && b->verbose)
+		tell_miss(addr, &sym);
 	return ret < 0 ? ret : 1;
 }
 
@@ -129,8 +132,8 @@ static void ask(struct batch *b, char *line, size_t len)
 		refuse_line(b, "is not PATH, a tab and a hexadecimal address");
 		return;
 	}
-	ret = b->format->json ? answer_in_full(b, line, addr) :
-				find_place(b, line, len, &place);
+	ret = b->format->json || b->verbose ?
+		answer_in_full(b, line, addr) : find_place(b, line, len, &place);
 	if (!ret)
 		ret = symres_ask(b->s, place, addr);
 	if (ret < 0)
@@ -159,10 +162,11 @@ static bool more_is_there(void)
 	return poll(&in, 1, 0) == 1;
 }
 
-enum status lookup_batch(struct symres *s, const struct format *format)
+enum status lookup_batch(struct symres *s, const struct format *format,
+			 bool verbose)
 {
 	static char written[READ_SIZE];
-	struct batch b = { .s = s, .format = format };
+	struct batch b = { .s = s, .format = format, .verbose = verbose };
 	char *buf = malloc(READ_SIZE + MAX_LINE + 1);
 	size_t have = 0, used;
 	ssize_t n;

@@ -17,7 +17,7 @@ static const char usage_text[] =
 "       symres [lookup] [-v] [-j SECTION] -e FILE -n NAME...\n"
 "       symres [lookup] [-afv] -p PID [ADDRESS...]\n"
 "       symres [lookup] [-afv] -k [--kallsyms FILE] [ADDRESS...]\n"
-"       symres [lookup] --batch [--offset-in-symbol]\n"
+"       symres [lookup] [-v] --batch [--offset-in-symbol]\n"
 "       symres index FILE...\n"
 "       symres info [--json] FILE...\n"
 "       symres cache [--prune SIZE] [--json]\n"

@@ -63,10 +63,15 @@ void print_name(const struct format *format, const char *name, uint64_t offset);
 void print_answer(const struct format *format, const char *path, uint64_t addr,
 		  int ret, const struct symres_sym *sym);
 
+/* --- lookup.c --- */
+
+void tell_miss(uint64_t addr, const struct symres_sym *sym);
+
 /* --- the verbs: lookup.c, batch.c, kept.c, sortcmd.c --- */
 
 int cmd_lookup(int argc, char **argv);
-enum status lookup_batch(struct symres *s, const struct format *format);
+enum status lookup_batch(struct symres *s, const struct format *format,
+			 bool verbose);
 int cmd_index(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_cache(int argc, char **argv);

@@ -65,6 +65,15 @@ static void tell_general(struct lookup *l, const struct symres_sym *sym)
 	failed(l, status);
 }
 
+void tell_miss(uint64_t addr, const struct symres_sym *sym)
+{
+	complain("0x%" PRIx64 ": %s%s%s%s%s%s", addr,
+		 symres_miss_str(sym->miss),
+		 sym->module ? ", " : "", sym->module ? sym->module : "",
+		 sym->err ? " (" : "", sym->err ? strerror(sym->err) : "",
+		 sym->err ? ")" : "");
+}
+
 static void tell(struct lookup *l, uint64_t addr, const struct symres_sym *sym)
 {
 	if (sym->flags & SYMRES_F_DEBUG_STALE && !l->told_stale) {
@@ -76,12 +85,7 @@ static void tell(struct lookup *l, uint64_t addr, const struct symres_sym *sym)
 		return;
 	tell_general(l, sym);
 	if (l->verbose)
-		complain("0x%" PRIx64 ": %s%s%s%s%s%s", addr,
-			 symres_miss_str(sym->miss),
-			 sym->module ? ", " : "", sym->module ? sym->module : "",
-			 sym->err ? " (" : "",
-			 sym->err ? strerror(sym->err) : "",
-			 sym->err ? ")" : "");
+		tell_miss(addr, sym);
 }
 
 /* Addresses are told as they are asked for: counted from the section. */
@@ -368,7 +372,7 @@ static void run(struct lookup *l, const char *name, int argc, char **argv)
 		for (int i = optind; i < argc; i++)
 			find_name(l, argv[i]);
 	} else if (l->batch) {
-		failed(l, lookup_batch(l->s, &l->format));
+		failed(l, lookup_batch(l->s, &l->format, l->verbose));
 	} else if (optind == argc) {
 		lookup_lines(l);
 	} else {

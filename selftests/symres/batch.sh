@@ -115,6 +115,11 @@ equal "batch: a NUL in a line, JSON" 2 \
 	"$(printf 'nest.so\0\t1010\nnest.so\t1010\0\n' | "$symres" --batch --json 2>/dev/null | grep -c '"error":')"
 printf 'nest.so\tzz\n' | "$symres" lookup --batch >/dev/null 2>&1
 equal "batch: and is a failure" 1 $?
+batch "batch: why there is no name, with -v" \
+	"in1+0x2 ?? symres: 0x103f: no symbol at this address, nest.so ?? symres: 0x1: file cannot be read, nowhere (No such file or directory) ?? symres: 0xfffffff: address is not mapped, nest.so ?? symres: 0x1: not a usable ELF file, nest.s" \
+	'nest.so\t1012\nnest.so\t103f\nnowhere\t1\nnest.so\tfffffff\nnest.s\t1\n' -v --offset-in-symbol
+equal "batch: with -v and --json" '{"address":"0x103f",|1' \
+	"$(printf 'nest.so\t103f\n' | "$symres" --batch --json -v 2>batch.err | cut -c 1-20)|$(grep -c 'no symbol at' batch.err)"
 batch "batch: a file that is not there" "?? in1" 'nowhere\t1\nnest.so\t1010\n'
 printf 'nowhere\t1\n' | "$symres" lookup --batch >/dev/null 2>&1
 equal "batch: which is told by its answer alone" 0 $?
