@@ -400,7 +400,7 @@ static void describe(struct symres_answer *to, const struct symres_sym *sym)
 /* Stubs, and names that a stretch did not hold. */
 static void read_one(struct symres *s, struct file *f, struct known *to)
 {
-	struct symres_sym sym = { .size = sizeof(sym), .flags = f->flags };
+	struct symres_sym sym = { .size = sizeof(sym), .flags = file_flags(f) };
 
 	if (file_symbol(f, to->ref, &s->name, &sym))
 		return;
@@ -474,7 +474,7 @@ static size_t read_symbols(struct symres *s, struct file *f, struct symtab *t,
 			const GElf_Sym *sym = &syms[v[k].key - first];
 			struct symres_sym is;
 
-			is.flags = f->flags;
+			is.flags = file_flags(f);
 			symbol_describe(t, &f->elf, sym, &is);
 			describe(&s->asked->answer[v[k].at].is, &is);
 			v[out++] = (struct pair) { sym->st_name, v[k].at };
@@ -591,7 +591,7 @@ answer_other(struct symres *s, const struct question *q)
 		return is;
 	a->single = (struct symres_answer) {
 		.miss = SYMRES_MISS_NO_SYMBOL,
-		.flags = s->place[q->place - 1]->file->flags,
+		.flags = file_flags(s->place[q->place - 1]->file),
 	};
 	return &a->single;
 }

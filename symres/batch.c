@@ -30,6 +30,7 @@ struct batch {
 	bool verbose;
 	enum status status;
 	uint64_t line;
+	void *told_left;	/* debug files of which that was told */
 	struct known known[PLACES];
 };
 
@@ -114,6 +115,9 @@ static int answer_in_full(struct batch *b, const char *path, uint64_t addr)
 
 	if (ret >= 0)
 		print_answer(b->format, path, addr, ret, &sym);
+	if (ret >= 0 && b->verbose && sym.left &&
+	    first_time(&b->told_left, sym.left_path))
+		tell_left(path, sym.left_path, sym.left, sym.left_err);
 	if (!ret && b->verbose)
 		tell_miss(addr, &sym);
 	return ret < 0 ? ret : 1;
@@ -208,5 +212,6 @@ enum status lookup_batch(struct symres *s, const struct format *format,
 	for (size_t i = 0; i < PLACES; i++)
 		free(b.known[i].path);
 	free(buf);
+	forget_told(b.told_left);
 	return b.status;
 }

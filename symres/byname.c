@@ -112,11 +112,12 @@ static int collect_found(struct file *f, struct symres *s, const char *name,
 int place_tell(struct symres *s, struct symres_place *pl, uint32_t ref,
 	       uint64_t addr, symres_sym_fn fn, void *arg)
 {
-	struct symres_sym sym = { .size = sizeof(sym), .flags = pl->file->flags };
+	struct symres_sym sym = { .size = sizeof(sym) };
 	struct file *f = pl->file;
 
 	if (file_symbol(f, ref, &s->name, &sym))
 		return 0;
+	sym_mark(&sym, f);
 	sym.module = pl->path;
 	sym.module_addr = addr;
 	sym.offset = addr - sym.addr;

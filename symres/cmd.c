@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
+#include <search.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -157,6 +158,29 @@ int refuse(const char *fmt, const char *what)
 	complain(fmt, what);
 	fputs("Try 'symres --help'.\n", stderr);
 	return USAGE;
+}
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+/* Was that not said before? */
+bool first_time(void **told, const char *text)
+{
+	char *copy;
+
+	if (tfind(text, told, compare))
+		return false;
+	copy = strdup(text);
+	if (copy && !tsearch(copy, told, compare))
+		free(copy);
+	return true;
+}
+
+void forget_told(void *told)
+{
+	tdestroy(told, free);
 }
 
 /* As XDG has it: an absolute path counts, everything else does not. */

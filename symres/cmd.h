@@ -47,6 +47,8 @@ bool is_hex(const char *s, size_t len);
 bool parse_hex(const char *s, size_t len, uint64_t *v);
 bool parse_address(const char *s, uint64_t *addr);
 bool parse_size(const char *s, uint64_t *size);
+bool first_time(void **told, const char *text);
+void forget_told(void *told);
 char *default_cache(void);
 int open_session(struct symres **s, struct symres_opts *opts);
 
@@ -57,6 +59,7 @@ enum { ESCAPED = 5 };	/* a byte takes so many at most, with a NUL */
 size_t escape(char c, char out[ESCAPED]);
 void print_text(const char *text);
 void json_string(const char *text);
+void json_left(const char *path, enum symres_left why, int err);
 void print_name(const struct format *format, const char *name, uint64_t offset);
 
 /* @ret: what the look-up returned; @path: NULL if none was asked. */
@@ -65,6 +68,8 @@ void print_answer(const struct format *format, const char *path, uint64_t addr,
 
 /* --- lookup.c --- */
 
+void tell_left(const char *module, const char *path, enum symres_left why,
+	       int err);
 void tell_miss(uint64_t addr, const struct symres_sym *sym);
 
 /* --- the verbs: lookup.c, batch.c, kept.c, sortcmd.c --- */

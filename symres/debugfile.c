@@ -58,14 +58,83 @@ static bool crc_agrees(struct input *in, uint32_t crc)
 }
 
 /* Equal build-ids settle it, and spare a checksum over the whole file. */
-static bool belongs(struct file *f, const struct link *link)
+static enum symres_left belongs(struct file *f, const struct link *link)
 {
 	unsigned char id[SYMRES_BUILD_ID_MAX];
 	size_t len = elf_build_id(&f->debug, id);
 
-	if (len && f->build_id_len)
-		return len == f->build_id_len && !memcmp(id, f->build_id, len);
-	return link && crc_agrees(&f->debug_in, link->crc);
+	if (!link || (len && f->build_id_len))
+		return len == f->build_id_len && !memcmp(id, f->build_id, len) ?
+		       SYMRES_LEFT_NONE : SYMRES_LEFT_BUILD_ID;
+	return crc_agrees(&f->debug_in, link->crc) ? SYMRES_LEFT_NONE :
+						     SYMRES_LEFT_CHECKSUM;
+}
+
+static bool has_symtab(const struct elf *elf)
+{
+	for (size_t i = 1; i < elf->nshdr; i++)
+		if (elf->shdr[i].sh_type == SHT_SYMTAB &&
+		    elf->shdr[i].sh_size)
+			return true;
+	return false;
+}
+
+/* Why the file that was opened as f->debug is of no use. */
+static enum symres_left weigh(struct file *f, const struct link *link)
+{
+	enum symres_left why;
+	struct symtab t;
+
+	if (!elf_alike(&f->debug, &f->elf))
+		return SYMRES_LEFT_OTHER_KIND;
+	if (elf_cut_short(&f->debug))
+		return SYMRES_LEFT_CUT_SHORT;
+	why = belongs(f, link);
+	if (why || !symtab_find(&t, &f->debug, SHT_SYMTAB, SYMRES_SOURCE_DEBUG))
+		return why;
+	return has_symtab(&f->debug) ? SYMRES_LEFT_CUT_SHORT :
+				       SYMRES_LEFT_NO_SYMBOLS;
+}
+
+void debugfile_forget(struct file *f)
+{
+	free(f->left_path);
+	f->left_path = NULL;
+	f->left = SYMRES_LEFT_NONE;
+	f->left_err = 0;
+}
+
+/* The first one that was found is told. */
+static int leave(struct file *f, struct root *root, const char *path,
+		 enum symres_left why, int err)
+{
+	if (f->left)
+		return 0;
+	f->left_path = path_join(root ? root->name : "",
+				 root && *path != '/' ? "/" : "", path);
+	if (!f->left_path)
+		return -ENOMEM;
+	f->left = why;
+	f->left_err = err;
+	return 0;
+}
+
+/* Nothing is there, or what is there is no file. */
+static int not_opened(struct file *f, struct root *root, const char *path,
+		      int ret)
+{
+	switch (-ret) {
+	case ENOMEM:
+		return ret;
+	case ENOENT:
+	case ENOTDIR:
+	case ENAMETOOLONG:
+		return 0;
+	case EISDIR:
+	case ENODEV:
+		return leave(f, root, path, SYMRES_LEFT_NOT_FILE, 0);
+	}
+	return leave(f, root, path, SYMRES_LEFT_UNREADABLE, -ret);
 }
 
 /* 1: this is it; 0: it is not; -ENOMEM. */
@@ -73,24 +142,34 @@ static int try_path(struct file *f, struct root *root, const char *path,
 		    const struct link *link)
 {
 	int ret = input_open(&f->debug_in, f->in.pool, root, path);
+	enum symres_left why;
 
 	if (ret)
-		return ret == -ENOMEM ? ret : 0;
-	if (!input_same(&f->in, &f->debug_in)) {
-		ret = elf_open(&f->debug, &f->debug_in);
-		if (ret == -ENOMEM)
-			return ret;
-		if (!ret && elf_alike(&f->debug, &f->elf) && belongs(f, link)) {
-			if (f->debug.section_addr)
-				elf_place_like(&f->debug, &f->elf);
-			return 1;
-		}
-		f->flags |= SYMRES_F_DEBUG_STALE;
-		elf_close(&f->debug);
-		f->debug.in = NULL;
+		return not_opened(f, root, path, ret);
+	if (input_same(&f->in, &f->debug_in)) {
+		input_close(&f->debug_in);
+		return 0;
 	}
+	ret = elf_open(&f->debug, &f->debug_in);
+	if (ret == -ENOMEM)
+		return ret;
+	if (!ret)
+		why = weigh(f, link);
+	else
+		why = ret == -ENOEXEC ? SYMRES_LEFT_NOT_ELF :
+					SYMRES_LEFT_UNREADABLE;
+	if (!why) {
+		if (f->debug.section_addr)
+			elf_place_like(&f->debug, &f->elf);
+		debugfile_forget(f);
+		return 1;
+	}
+	ret = leave(f, root, path, why,
+		    why == SYMRES_LEFT_UNREADABLE ? -ret : 0);
+	elf_close(&f->debug);
+	f->debug.in = NULL;
 	input_close(&f->debug_in);
-	return 0;
+	return ret;
 }
 
 static int try_join(struct file *f, struct root *root, const char *a,
@@ -147,15 +226,6 @@ static int each_dir(struct file *f, const struct symres *s, const char *real,
 			     by_build_id(f, s->debug_root, d);
 	free(copy);
 	return ret;
-}
-
-static bool has_symtab(const struct elf *elf)
-{
-	for (size_t i = 1; i < elf->nshdr; i++)
-		if (elf->shdr[i].sh_type == SHT_SYMTAB &&
-		    elf->shdr[i].sh_size)
-			return true;
-	return false;
 }
 
 /* It takes a network: only for names that are nowhere else. */

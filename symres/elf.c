@@ -253,6 +253,16 @@ void elf_close(struct elf *elf)
 	elf->nplaced = 0;
 }
 
+/* Does the file end before the section headers that it says it has? */
+bool elf_cut_short(const struct elf *elf)
+{
+	uint64_t n = elf->ehdr.e_shnum ? elf->ehdr.e_shnum : 1;
+
+	return elf->ehdr.e_shoff &&
+	       !elf_extent_ok(elf, elf->ehdr.e_shoff,
+			      n * elf->ehdr.e_shentsize);
+}
+
 /* Can one hold the symbols of the other? */
 bool elf_alike(const struct elf *a, const struct elf *b)
 {

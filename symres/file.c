@@ -39,6 +39,7 @@ void file_free(struct file *f)
 	input_close(&f->debug_in);
 	input_close(&f->mini_in);
 	free(f->dir);
+	debugfile_forget(f);
 	root_put(f->dir_root);
 	plt_free(&f->plt, f->index.map != NULL);
 	index_free(&f->index);
@@ -225,7 +226,6 @@ static int name_without_index(struct file *f, struct symres *s, uint64_t addr,
 		file_indexed(f, s);
 	if (!ret || ret == -ENOMEM)
 		return ret ? ret : -EAGAIN;
-	sym->flags |= f->flags;
 	ret = file_find_tables(f, s->perf);
 	if (!ret)
 		ret = sorted_lookup(f, s, addr, sym);
@@ -260,7 +260,6 @@ int file_lookup(struct file *f, struct symres *s, uint64_t addr,
 	range_list_free(&s->spare);
 	if (ret)
 		return ret;
-	sym->flags |= f->flags;
 	if (f->miss)
 		return sym_miss(sym, f->miss, f->err);
 	return file_name(f, s, addr, sym);
@@ -275,7 +274,7 @@ void file_unload(struct file *f)
 	elf_close(&f->debug);
 	f->debug.in = NULL;
 	input_close(&f->debug_in);
-	f->flags = 0;
+	debugfile_forget(f);
 	input_forget(&f->unpacked);
 	f->indexed = false;
 	f->prepared = false;

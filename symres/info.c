@@ -23,6 +23,13 @@ static void fill(const struct file *f, struct symres_info *info)
 	info->debug_path = f->debug.in ? f->debug_in.path : NULL;
 }
 
+static void fill_left(const struct file *f, struct symres_info *info)
+{
+	info->left_path = f->left_path;
+	info->left = f->left;
+	info->left_err = f->left_err;
+}
+
 /* One that takes part in addresses, with content or without. */
 static const GElf_Shdr *find_loaded(const struct elf *elf, const char *name)
 {
@@ -85,6 +92,8 @@ int symres_file_info(struct symres *s, const char *path,
 		if (ret)
 			return ret;
 	}
+	if (f)
+		fill_left(f, info);
 	if (!f || f->miss) {
 		info->miss = f ? f->miss : pl->miss;
 		info->err = f ? f->err : pl->err;

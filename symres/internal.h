@@ -113,6 +113,7 @@ int elf_open(struct elf *elf, struct input *in);
 void elf_free_sections(struct elf *elf);
 void elf_close(struct elf *elf);
 bool elf_alike(const struct elf *a, const struct elf *b);
+bool elf_cut_short(const struct elf *elf);
 bool elf_extent_ok(const struct elf *elf, uint64_t off, uint64_t len);
 int records_read(struct input *in, int class, unsigned int encoding,
 		 Elf_Type type, uint64_t off, void *buf, size_t len);
@@ -404,7 +405,9 @@ struct file {
 	struct root *dir_root;	/* and below what; NULL: none */
 	enum symres_miss miss;	/* set: nothing in it can be named */
 	int err;
-	uint32_t flags;		/* SYMRES_F_DEBUG_STALE */
+	char *left_path;	/* debug file that was left alone; NULL: none */
+	enum symres_left left;
+	int left_err;
 	unsigned char build_id[SYMRES_BUILD_ID_MAX];
 	size_t build_id_len;
 	bool prepared;		/* its debug file and kept index were sought */
@@ -438,6 +441,12 @@ int file_lookup(struct file *f, struct symres *s, uint64_t addr,
 int file_unchanged(struct file *f);
 bool file_is_ready(struct file *f, struct symres *s);
 bool file_loads(struct file *f, uint64_t addr);
+
+static inline uint32_t file_flags(const struct file *f)
+{
+	return f->left ? SYMRES_F_DEBUG_STALE : 0;
+}
+
 void symbol_describe(const struct symtab *t, const struct elf *elf,
 		     const GElf_Sym *s, struct symres_sym *sym);
 int file_symbol(struct file *f, uint32_t ref, struct text *name,
@@ -464,6 +473,7 @@ void budget_keep(struct symres *s, struct file *f);
 /* --- debugfile.c --- */
 
 int debugfile_find(struct file *f, struct symres *s);
+void debugfile_forget(struct file *f);
 
 /* --- debuginfod.c --- */
 
@@ -538,6 +548,15 @@ static inline int sym_miss(struct symres_sym *sym, enum symres_miss miss,
 	sym->miss = miss;
 	sym->err = err;
 	return 0;
+}
+
+/* What is to be said of its file. */
+static inline void sym_mark(struct symres_sym *sym, const struct file *f)
+{
+	sym->flags |= file_flags(f);
+	sym->left_path = f->left_path;
+	sym->left = f->left;
+	sym->left_err = f->left_err;
 }
 
 /* 1, or a miss: an index that lies costs its answer only. */

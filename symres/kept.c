@@ -41,6 +41,8 @@ static void print_info_json(const char *path, const struct symres_info *info,
 		fputs(",\"debug\":", stdout);
 		json_string(info->debug_path);
 	}
+	if (info->left)
+		json_left(info->left_path, info->left, info->left_err);
 	if (info->kept_path) {
 		fputs(",\"kept\":", stdout);
 		json_string(info->kept_path);
@@ -126,6 +128,9 @@ static int each_file(int argc, char **argv, bool tell)
 				     "perf" : "honest";
 		int ret = symres_file_info(s, argv[i], &info);
 
+		if (ret >= 0 && info.left)
+			tell_left(argv[i], info.left_path, info.left,
+				  info.left_err);
 		if (ret <= 0) {
 			complain("%s: %s%s%s", argv[i], ret < 0 ?
 				 strerror(-ret) : symres_miss_str(info.miss),

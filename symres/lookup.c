@@ -20,7 +20,7 @@ struct lookup {
 	struct symres *s;
 	struct symres_maps *maps;
 	enum status status;
-	bool told_stale;
+	void *told_left;	/* debug files of which that was told */
 };
 
 static void failed(struct lookup *l, enum status status)
@@ -65,6 +65,14 @@ static void tell_general(struct lookup *l, const struct symres_sym *sym)
 	failed(l, status);
 }
 
+void tell_left(const char *module, const char *path, enum symres_left why,
+	       int err)
+{
+	complain("%s: the debug file %s was left alone: %s%s%s%s", module, path,
+		 symres_left_str(why), err ? " (" : "",
+		 err ? strerror(err) : "", err ? ")" : "");
+}
+
 void tell_miss(uint64_t addr, const struct symres_sym *sym)
 {
 	complain("0x%" PRIx64 ": %s%s%s%s%s%s", addr,
@@ -76,11 +84,8 @@ void tell_miss(uint64_t addr, const struct symres_sym *sym)
 
 static void tell(struct lookup *l, uint64_t addr, const struct symres_sym *sym)
 {
-	if (sym->flags & SYMRES_F_DEBUG_STALE && !l->told_stale) {
-		complain("%s: a debug file was left alone: it is of another build",
-			 sym->module);
-		l->told_stale = true;
-	}
+	if (sym->left && first_time(&l->told_left, sym->left_path))
+		tell_left(sym->module, sym->left_path, sym->left, sym->left_err);
 	if (!sym->miss)
 		return;
 	tell_general(l, sym);
@@ -480,5 +485,6 @@ int cmd_lookup(int argc, char **argv)
 		run(&l, name, argc, argv);
 	symres_maps_close(l.maps);
 	symres_close(l.s);
+	forget_told(l.told_left);
 	return l.status;
 }

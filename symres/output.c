@@ -76,6 +76,14 @@ static void json_text(const char *key, const char *text)
 	json_string(text);
 }
 
+void json_left(const char *path, enum symres_left why, int err)
+{
+	json_text("debug_left", path);
+	json_text("debug_left_why", symres_left_str(why));
+	if (err)
+		json_text("debug_left_error", strerror(err));
+}
+
 static void print_json(const char *path, uint64_t addr, int ret,
 		       const struct symres_sym *sym)
 {
@@ -114,6 +122,8 @@ static void print_json(const char *path, uint64_t addr, int ret,
 		if (sym->err)
 			json_text("error", strerror(sym->err));
 	}
+	if (sym->left)
+		json_left(sym->left_path, sym->left, sym->left_err);
 	puts("}");
 }
 

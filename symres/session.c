@@ -56,6 +56,25 @@ const char *symres_source_str(enum symres_source source)
 							       "unknown";
 }
 
+const char *symres_left_str(enum symres_left why)
+{
+	static const char *const text[] = {
+		[SYMRES_LEFT_NONE] = "none was",
+		[SYMRES_LEFT_UNREADABLE] = "it cannot be read",
+		[SYMRES_LEFT_NOT_FILE] = "it is not a file",
+		[SYMRES_LEFT_NOT_ELF] = "it is not a usable ELF file",
+		[SYMRES_LEFT_CUT_SHORT] = "it is cut short or damaged",
+		[SYMRES_LEFT_OTHER_KIND] =
+			"it is for another machine or kind of file",
+		[SYMRES_LEFT_BUILD_ID] = "it has another build-id",
+		[SYMRES_LEFT_CHECKSUM] = "it has another checksum",
+		[SYMRES_LEFT_NO_SYMBOLS] = "it has no symbol table",
+	};
+
+	return (size_t)why < sizeof(text) / sizeof(*text) ? text[why] :
+							    "unknown reason";
+}
+
 static int compare_places(const void *a, const void *b)
 {
 	return strcmp(((const struct symres_place *)a)->path,
@@ -311,6 +330,7 @@ int place_name(struct symres *s, struct symres_place *pl, uint64_t at, bool is_o
 	struct file *f = pl->file;
 	uint64_t addr = at;
 	bool mapped;
+	int ret;
 
 	sym->module = pl->path;
 	if (!f)
@@ -323,10 +343,13 @@ int place_name(struct symres *s, struct symres_place *pl, uint64_t at, bool is_o
 			     file_loads(f, addr);
 	sym->module_addr = mapped ? addr : 0;
 	if (f->miss)
-		return sym_miss(sym, f->miss, f->err);
-	if (!mapped)
-		return sym_miss(sym, SYMRES_MISS_UNMAPPED, 0);
-	return file_lookup(f, s, addr, sym);
+		ret = sym_miss(sym, f->miss, f->err);
+	else if (!mapped)
+		ret = sym_miss(sym, SYMRES_MISS_UNMAPPED, 0);
+	else
+		ret = file_lookup(f, s, addr, sym);
+	sym_mark(sym, f);
+	return ret;
 }
 
 int symres_lookup_file(struct symres *s, const char *path, uint64_t vaddr,

@@ -39,7 +39,7 @@ sed 's/x+1/x+2/' md2.c > md3.c
 gcc -g -O1 -o other md3.c
 objcopy --only-keep-debug other "$byid"
 names "debug file with another build-id" \
-	"?? symres: app_s: a debug file was left alone: it is of another build" \
+	"?? symres: app_s: the debug file $byid was left alone: it has another build-id" \
 	--debug-dir root -e app_s "$hid"
 
 # .gnu_debuglink, in each of its places.
@@ -89,7 +89,7 @@ objcopy --add-gnu-debuglink=n.debug n_s
 names "debug link without build-id" "hid+0x0" --debug-dir '' -e n_s "$(value n hid)"
 printf x >> n.debug
 names "debug link with a wrong checksum" \
-	"?? symres: n_s: a debug file was left alone: it is of another build" \
+	"?? symres: n_s: the debug file ./n.debug was left alone: it has another checksum" \
 	--debug-dir '' -e n_s "$(value n hid)"
 mkdir far
 cp n_s far/
@@ -122,3 +122,77 @@ mkdir selfdir
 mv self selfdir/n.debug
 names "a debug link to the file itself is no stale debug file" "??" \
 	--debug-dir '' -e selfdir/n.debug "$(value n hid)"
+
+# What is where a debug file should be, and is of no use: the true reason, by
+# build-id and by link, with a name from elsewhere too.
+mkdir -p "odd/.build-id/${id:0:2}" "good/.build-id/${id:0:2}" oddlink
+cp app.debug "good/.build-id/${id:0:2}/${id:2}.debug"
+odd=odd/.build-id/${id:0:2}/${id:2}.debug
+cp n_s oddlink/n_s
+n_hid=$(value n hid)
+objcopy --only-keep-debug n n.good
+# odd_file WHERE GOOD KIND
+odd_file() {
+	rm -rf "$1"
+	case $3 in
+	folder) mkdir "$1" ;;
+	fifo) mkfifo "$1" ;;
+	device) ln -s /dev/null "$1" ;;
+	text) echo 'no debug file' > "$1" ;;
+	empty) : > "$1" ;;
+	cut) head -c "$(($(wc -c < "$2") - 100))" "$2" > "$1" ;;
+	head) head -c 1000 "$2" > "$1" ;;
+	other) cp other "$1" ;;
+	machine) cp mips.debug "$1" ;;
+	bare) cp "$2" "$1" && strip -s "$1" ;;
+	loop) ln -s loop "${1%/*}/loop" 2>/dev/null; ln -s loop "$1" ;;
+	damaged) python3 - "$2" "$1" <<'P'
+import struct, sys
+d = bytearray(open(sys.argv[1], 'rb').read())
+shoff, = struct.unpack_from('<Q', d, 0x28)
+shnum, = struct.unpack_from('<H', d, 0x3c)
+for i in range(shnum):
+    if struct.unpack_from('<I', d, shoff + 64 * i + 4)[0] == 2:
+        struct.pack_into('<Q', d, shoff + 64 * i + 0x18, 1 << 40)
+open(sys.argv[2], 'wb').write(d)
+P
+	esac
+}
+while IFS=: read -r kind by_id by_link; do
+	odd_file "$odd" app.debug "$kind"
+	names "an odd debug file by build-id: $kind" "?? symres: app_s: the debug file $odd was left alone: $by_id" \
+		--debug-dir odd --cache '' -e app_s "$hid"
+	equal "... in a batch, with -v" "?? symres: app_s: the debug file $odd was left alone: $by_id symres: 0x1: no" \
+		"$(printf 'app_s\t%s\napp_s\t%s\n' "$hid" "$hid" | "$symres" --batch -v --debug-dir odd --cache '' 2>&1 |
+		sed "s/^symres: 0x[0-9a-f]*: no.*/symres: 0x1: no/" | uniq | head -n 3 | paste -sd ' ')"
+	has "... in JSON" "$("$symres" --json --debug-dir odd --cache '' -e app_s "$hid" 2>/dev/null)" \
+		"\"debug_left\":\"$odd\",\"debug_left_why\":\"${by_id%% (*}\""
+	has "... in info" "$("$symres" info --debug-dir odd --cache '' dyn_s 2>&1; "$symres" info --debug-dir odd --cache '' app_s 2>&1)" \
+		"symres: app_s: the debug file $odd was left alone: $by_id"
+	names "... another one does" "hid+0x0" --debug-dir odd:good --cache '' -e app_s "$hid"
+	[ "$by_link" ] || continue
+	odd_file oddlink/n.debug n.good "$kind"
+	names "an odd debug file by link: $kind" "?? symres: oddlink/n_s: the debug file oddlink/n.debug was left alone: $by_link" \
+		--debug-dir '' --cache '' -e oddlink/n_s "$n_hid"
+done <<'L'
+folder:it is not a file:it is not a file
+fifo:it is not a file:it is not a file
+device:it is not a file:it is not a file
+text:it is not a usable ELF file:it is not a usable ELF file
+empty:it is not a usable ELF file:it is not a usable ELF file
+cut:it is cut short or damaged:it is cut short or damaged
+head:it is cut short or damaged:it is cut short or damaged
+other:it has another build-id:it has another checksum
+machine:it is for another machine or kind of file:it is for another machine or kind of file
+bare:it has no symbol table:it has another checksum
+damaged:it is cut short or damaged:it has another checksum
+loop:it cannot be read (Too many levels of symbolic links):it cannot be read (Too many levels of symbolic links)
+L
+if [ "$(id -u)" = 0 ]; then
+	rm -f "$odd" && cp app.debug "$odd" && chmod 0 "$odd" && chmod 755 .
+	equal "an odd debug file: no right to read it" \
+		"?? symres: app_s: the debug file $odd was left alone: it cannot be read (Permission denied)" \
+		"$(as_nobody "$symres" --debug-dir odd --cache '' -e app_s "$hid" 2>&1 | paste -sd ' ')"
+else
+	skip "an odd debug file: no right to read it" "not run as root"
+fi

@@ -70,10 +70,10 @@ mkdir -p "dbgd/wrong/buildid/$id"
 objcopy --only-keep-debug other "dbgd/wrong/buildid/$id/debuginfo"
 export DEBUGINFOD_URLS=file://$PWD/dbgd/wrong
 equal "a server with the wrong file" \
-	"?? symres: dbgd/f_s: a debug file was left alone: it is of another build" "$(asked wrong -e dbgd/f_s "$far_away")"
+	"?? symres: dbgd/f_s: the debug file $PWD/dbgd/wrong/$id/debuginfo was left alone: it has another build-id" "$(asked wrong -e dbgd/f_s "$far_away")"
 head -c 3000 /dev/urandom > "dbgd/wrong/buildid/$id/debuginfo"
 equal "a server with something else" \
-	"?? symres: dbgd/f_s: a debug file was left alone: it is of another build" "$(asked noise -e dbgd/f_s "$far_away")"
+	"?? symres: dbgd/f_s: the debug file $PWD/dbgd/noise/$id/debuginfo was left alone: it is not a usable ELF file" "$(asked noise -e dbgd/f_s "$far_away")"
 cp dbgd/served/f.debug "dbgd/wrong/buildid/$id/debuginfo"
 equal "a folder as a server" "far_away+0x0" "$(asked folder -e dbgd/f_s "$far_away")"
 mkdir dbgd/here

@@ -140,9 +140,25 @@ const char *symres_source_str(enum symres_source source);
 /* No recorded size holds the address: the range was inferred from what comes
  * next. Always so in kallsyms, except at a symbol's very first byte. */
 #define SYMRES_F_APPROX		(1u << 0)
-/* A separate debug file was found and left alone, since its build-id or
- * checksum is not this file's. Also set on misses. */
+/* A separate debug file was found and left alone, and no other one was found:
+ * the members left_* tell which and why. Also set on misses. */
 #define SYMRES_F_DEBUG_STALE	(1u << 1)
+
+/* Why a separate debug file was left alone. */
+enum symres_left {
+	SYMRES_LEFT_NONE,	/* none was */
+	SYMRES_LEFT_UNREADABLE,	/* it cannot be read; left_err */
+	SYMRES_LEFT_NOT_FILE,	/* a folder, a pipe or a device */
+	SYMRES_LEFT_NOT_ELF,
+	SYMRES_LEFT_CUT_SHORT,	/* its end, or its symbol table's, is missing */
+	SYMRES_LEFT_OTHER_KIND,	/* of another machine or kind of file */
+	SYMRES_LEFT_BUILD_ID,	/* it has not the file's build-id */
+	SYMRES_LEFT_CHECKSUM,	/* it has not the checksum of the debug link */
+	SYMRES_LEFT_NO_SYMBOLS,	/* it has no symbol table */
+};
+
+/* A short English phrase for it; never NULL. */
+const char *symres_left_str(enum symres_left why);
 
 struct symres_sym {
 	size_t size;		/* sizeof(struct symres_sym), set by the caller;
@@ -168,6 +184,9 @@ struct symres_sym {
 	uint32_t flags;		/* SYMRES_F_* */
 	uint32_t miss;		/* enum symres_miss */
 	int err;		/* positive errno behind the miss; 0: none */
+	const char *left_path;	/* with SYMRES_F_DEBUG_STALE, the debug file */
+	uint32_t left;		/* enum symres_left */
+	int left_err;		/* positive errno behind it; 0: none */
 };
 
 /*
@@ -379,6 +398,10 @@ struct symres_info {
 	size_t build_id_len;
 	uint32_t miss;		/* enum symres_miss: why there is no index */
 	int err;		/* positive errno behind the miss; 0: none */
+	const char *left_path;	/* debug file that was left alone; NULL: none,
+				 * or another one is in use */
+	uint32_t left;		/* enum symres_left */
+	int left_err;		/* positive errno behind it; 0: none */
 };
 
 /*
