@@ -179,12 +179,9 @@ sh -c 'while :; do :; done' &
 spinner=$!
 started+=("$spinner")
 mkfifo "$tmp/control"
-# It waits for "enable", so that no sample can be older than the filter. Without
-# the folder it does not look at each of the kernel's modules first, which takes
-# long where files come from another machine.
-unshare -m sh -c 'mount -t tmpfs none /lib/modules && exec perf record -q -a \
-	-e cpu-clock -F 500 -D -1 --control "fifo:$1/control" \
-	-o "$1/perf.data" -- sleep 60' sh "$tmp" > "$tmp/perf.log" 2>&1 &
+# It waits for "enable", so that no sample can be older than the filter
+perf record -q -a -e cpu-clock -F 500 -D -1 --control "fifo:$tmp/control" \
+	-o "$tmp/perf.data" -- sleep 60 > "$tmp/perf.log" 2>&1 &
 perf=$!
 started+=("$perf")
 exec 9<>"$tmp/control"
