@@ -31,6 +31,36 @@ equal "the version is the header's" "$(pkg-config --modversion libsymres)" \
 # shellcheck disable=SC2046
 must "pkg-config, static" gcc -o user_static user.c $(pkg-config --cflags libsymres) \
 	"$libdir/libsymres.a" $(PKG_CONFIG_SYSROOT_DIR='' pkg-config --libs libelf zlib liblzma libzstd) -liberty
+# The commands of docs/symres.md, as they stand there.
+cat > prog.c <<'S'
+#include <stdio.h>
+#include <symres.h>
+int main(int argc, char **argv)
+{
+	struct symres_opts opts = { .size = sizeof(opts), .demangle = 1, .debuginfod = 1 };
+	struct symres_sym sym = { .size = sizeof(sym) };
+	struct symres *s;
+
+	if (argc < 2 || symres_open(&s, &opts) || symres_lookup_file(s, argv[1], 0x1000, &sym) != 1)
+		return 1;
+	puts(sym.name);
+	symres_close(s);
+	return 0;
+}
+S
+xz -kc demangle_me.so > demangle_me.so.xz
+sed -n 's/^    cc -o prog prog.c/gcc -o prog prog.c/p' "$src/../docs/symres.md" > linking
+equal "docs/symres.md: ways to link" 3 "$(wc -l < linking)"
+while read -r how; do
+	rm -f prog
+	must "docs/symres.md: ${how#gcc -o prog }" bash -c "$how"
+	equal "... works" "foo::bar()" "$(LD_LIBRARY_PATH=$libdir ./prog demangle_me.so.xz 2>&1)"
+	case $how in
+	*" -static "*) equal "... with nothing else" 0 "$(readelf -d prog | grep -c NEEDED)" ;;
+	*--static*) equal "... without the shared library" 0 "$(readelf -d prog | grep -c 'NEEDED.*libsymres')" ;;
+	*) equal "... with the shared library" 1 "$(readelf -d prog | grep -c 'NEEDED.*libsymres')" ;;
+	esac
+done < linking
 must "the header is C++ too" g++ -fsyntax-only -Wall -Wextra -Werror -x c++ \
 	"$tmp/dest/opt/s/include/symres.h"
 unset PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR
@@ -42,5 +72,12 @@ while read -r f; do
 	grep -q "$f" "$tmp/symres-src/man/libsymres.3" || echo "$f"
 done < declared > missing
 equal "the man page names every function" "" "$(cat missing)"
+# index and info have the options of a session; the page lists them.
+sed -n '/^.B symres index$/,/^.TP/p' "$tmp/symres-src/man/symres.1" | tr -d '\\' > index_page
+sed -n 's/.*{ "\([a-z-]*\)", [a-z]*_argument, NULL, OPT_.*/\1/p' "$tmp/symres-src/cmd.h" | tee options | while read -r option; do
+	grep -q -- "--$option" index_page || echo "index: --$option"
+done > missing
+[ "$(wc -l < options)" -ge 6 ] || echo "options of a session: $(cat options)" >> missing
+equal "the man page lists the options of index and info" "" "$(cat missing)"
 must "builds with clang without a warning" make -s -C "$tmp/symres-src" clean all \
 	CC=clang CFLAGS='-O2 -g -Werror'
