@@ -184,6 +184,9 @@ static int yyreport_syntax_error(const yypcontext_t *ctx, void *scanner,
 		want = "write '&&' for \"and\"";
 	else if (word_is(e, at, "or"))
 		want = "write '||' for \"or\"";
+	else if (op && (word_is(e, at, "ns") || word_is(e, at, "us") ||
+			word_is(e, at, "ms") || word_is(e, at, "s")))
+		want = "a unit stands right behind its number, as in 10ms";
 	else if (text && number)
 		want = "a lock_held(), a term or a number must stand here";
 	else if (text)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -32,6 +34,36 @@ static int add_not_pid(struct expr_result *res, pid_t pid)
 	return CTL_DONE;
 }
 
+/* Terms that only a processor's own events have. */
+static bool needs_hardware(unsigned int term)
+{
+	return (term >= LOCKHELD_TERM_TXN && term <= LOCKHELD_TERM_WEIGHT3) ||
+	       term >= LOCKHELD_TERM_MEM_OP;
+}
+
+static void warn_of_zeros(const struct recfilter *f, const struct event *event)
+{
+	uint64_t said = 0;
+	unsigned int i;
+
+	if (event->attr.type != PERF_TYPE_SOFTWARE &&
+	    event->attr.type != PERF_TYPE_TRACEPOINT &&
+	    event->attr.type != PERF_TYPE_BREAKPOINT)
+		return;
+	for (i = 0; i < f->res.n; i++) {
+		const struct lockheld_insn *insn = &f->res.insns[i];
+		const struct expr_span *at = &f->res.places[i];
+
+		if (insn->op != LOCKHELD_OP_TERM || !needs_hardware(insn->arg) ||
+		    (said & 1ULL << insn->arg))
+			continue;
+		said |= 1ULL << insn->arg;
+		ctl_warn("event '%s' does not know %.*s: it is 0 in every sample (events of the processor may know it)",
+			 event->name, (int)(at->last - at->first),
+			 f->text + at->first);
+	}
+}
+
 int recfilter_compile(struct recfilter *f, const struct event *event,
 		      pid_t not_pid)
 {
@@ -42,6 +74,7 @@ int recfilter_compile(struct recfilter *f, const struct event *event,
 		return expr_print_error(status, &f->res);
 	/* The report tells how long a lock had been held. */
 	f->flags = f->res.has_locks ? LOCKHELD_FILTER_TIMES : 0;
+	warn_of_zeros(f, event);
 	return f->res.n && not_pid ? add_not_pid(&f->res, not_pid) : CTL_DONE;
 }
 

@@ -203,6 +203,9 @@ static int check_output(const char *file)
 {
 	struct stat st;
 
+	if (!strcmp(file, "-"))
+		return ctl_error(CTL_USAGE,
+				 "-o -: a recording goes to a file, whose head is written last (./- is one of that name)");
 	if (stat(file, &st) || S_ISREG(st.st_mode))
 		return CTL_DONE;
 	return ctl_error(CTL_USAGE, "-o %s: not a regular file", file);

@@ -411,6 +411,18 @@ refused() {
 	[ ! -e ran ] || no "the command ran"
 }
 
+# On a machine without the module nothing comes of it
+unknown_terms() {
+	local status=0
+	"$ctl" record -e page-faults -o f.data \
+		--filter 'weight > 5 || weight2 && mem_op == load && weight' \
+		true 2> err || status=$?
+	equal 2 $status &&
+		equal "weight weight2 mem_op" "$(sed -n \
+			"s/.*'page-faults' does not know \([a-z0-9_]*\):.*/\1/p" err |
+			xargs)"
+}
+
 refusals() {
 	local ok=0
 	refused 64 "did you mean 'cpu-clock'" -e cpu-clok touch ran || ok=1
@@ -430,6 +442,7 @@ refusals() {
 	refused 64 "unknown option" --nonsense touch ran || ok=1
 	refused 1 "no such process" -p 999999999 || ok=1
 	refused 1 "cannot run './nonexistent'" -e page-faults ./nonexistent || ok=1
+	refused 64 "goes to a file" -o - touch ran || ok=1
 	refused 64 "not a regular file" -o /dev/null touch ran || ok=1
 	refused 1 "cannot write '/nonexistent/f'" -o /nonexistent/f touch ran || ok=1
 	return $ok
@@ -694,6 +707,7 @@ check "lost samples are counted" lost_samples
 check "a disk that fills up" full_disk
 check "a disk that is full" fuller_disk
 check "wrong usage leaves no file" refusals
+check "terms that an event does not know" unknown_terms
 check "no rights" no_rights
 check "a lock filter without the module" no_module
 check "the report of a known recording" known_report
