@@ -17,6 +17,7 @@ enum {
 	ANSWERS = QUESTIONS,	/* kept, unless growing pays */
 	NAMES = 576 << 10,	/* bytes of names for as many */
 	GROWTH = 8,		/* times as much, at most */
+	WIDER = 4,		/* times as many answers, at once */
 	WINDOW = 64 << 10,	/* bytes that are read at once */
 	NEAR = 4 << 10,		/* what is closer is read with it */
 	TAIL = 1 << 10,		/* room for the last name of a stretch */
@@ -215,6 +216,23 @@ static void make_room(struct symres *s, struct asked *a)
 	a->most = a->answers + room_left(a);
 }
 
+/*
+ * Whoever makes indexes has had more memory than this takes, and has the most to
+ * read: names that are asked for together are read together.
+ */
+static void widen(struct asked *a)
+{
+	uint64_t questions = a->questions, hits = a->hits;
+
+	/* Not what they say about what is asked again. */
+	forget_answers(a);
+	a->questions = questions;
+	a->hits = hits;
+	if (a->room == ANSWERS && resize(a, WIDER, a->names_room * WIDER))
+		return;
+	queue_resize(a, QUESTIONS * GROWTH);
+}
+
 /* The first question of a round, or one too many. */
 static __attribute__((noinline)) int
 ask_first(struct symres *s, struct symres_place *pl, uint64_t vaddr)
@@ -226,8 +244,10 @@ ask_first(struct symres *s, struct symres_place *pl, uint64_t vaddr)
 	if (a->taken < a->put)
 		return -EBUSY;
 	/* The more are asked at once, the more neighbours are among them. */
-	if (a->repeat && a->room_q == QUESTIONS)
+	if (a->repeat && a->room_q < QUESTIONS * GROWTH)
 		queue_resize(a, QUESTIONS * GROWTH);
+	else if (s->made_index && a->room_q == QUESTIONS && !s->max_bytes)
+		widen(a);
 	a->put = a->q;
 	a->taken = a->q;
 	a->found = a->q;
@@ -374,6 +394,26 @@ static void find_answers(struct symres *s, struct asked *a)
 	a->found = q;
 }
 
+/* Eight bytes at a time, and the rest one by one. */
+static bool is_plain(const char *name, size_t len)
+{
+	const uint64_t ones = 0x0101010101010101u, tops = ones << 7;
+	uint64_t hit = 0, part, other;
+
+	for (; len >= sizeof(part); len -= sizeof(part)) {
+		memcpy(&part, name, sizeof(part));
+		other = part ^ ones * 0x7f;
+		hit |= ((part - ones * ' ') & ~part) | ((other - ones) & ~other);
+		name += sizeof(part);
+	}
+	if (hit & tops)
+		return false;
+	for (; len; len--, name++)
+		if ((unsigned char)*name < ' ' || *name == 0x7f)
+			return false;
+	return true;
+}
+
 static void keep(struct symres *s, struct known *to, const char *name,
 		 size_t len)
 {
@@ -385,6 +425,8 @@ static void keep(struct symres *s, struct known *to, const char *name,
 	memcpy(at, name, len);
 	at[len] = 0;
 	to->is.name = at;
+	to->is.name_len = (uint32_t)len;
+	to->is.plain = is_plain(name, len);
 	a->names_len += (uint32_t)len + 1;
 }
 
@@ -568,6 +610,10 @@ answer_single(struct symres *s, const struct question *q)
 		.err = ret < 0 ? -ret : sym.err,
 	};
 	describe(to, &sym);
+	if (to->name) {
+		to->name_len = (uint32_t)strlen(to->name);
+		to->plain = is_plain(to->name, to->name_len);
+	}
 	return to;
 }
 

@@ -32,16 +32,29 @@ struct batch {
 	uint64_t line;
 	void *told_left;	/* debug files of which that was told */
 	struct known known[PLACES];
+	char out[READ_SIZE];
 };
 
 /* Answers to all that was asked. */
 static void answer(struct batch *b)
 {
 	const struct symres_answer *is;
+	size_t len = 0, n;
 	uint64_t addr;
 
-	while ((is = symres_answer(b->s, &addr)))
-		print_name(b->format, is->name, addr - is->addr);
+	while ((is = symres_answer(b->s, &addr))) {
+		n = put_name(b->out + len, sizeof(b->out) - len, b->format, is,
+			     addr);
+		if (!n) {
+			fwrite_unlocked(b->out, 1, len, stdout);
+			len = 0;
+			n = put_name(b->out, sizeof(b->out), b->format, is, addr);
+		}
+		if (!n)
+			print_name(b->format, is->name, addr - is->addr);
+		len += n;
+	}
+	fwrite_unlocked(b->out, 1, len, stdout);
 }
 
 static void refuse_line(struct batch *b, const char *why)
@@ -170,11 +183,12 @@ enum status lookup_batch(struct symres *s, const struct format *format,
 			 bool verbose)
 {
 	static char written[READ_SIZE];
-	struct batch b = { .s = s, .format = format, .verbose = verbose };
+	static struct batch b;
 	char *buf = malloc(READ_SIZE + MAX_LINE + 1);
 	size_t have = 0, used;
 	ssize_t n;
 
+	b = (struct batch) { .s = s, .format = format, .verbose = verbose };
 	if (!buf) {
 		complain("%s", strerror(ENOMEM));
 		return FAILED;

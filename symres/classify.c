@@ -57,7 +57,7 @@ static const GElf_Shdr *perf_section_of(const struct symtab *t,
 		return section_at(elf, sym->st_value);
 	if (at >= elf->nshdr || !(elf->shdr[at].sh_flags & SHF_ALLOC))
 		return NULL;
-	if (opd_holds(t->code, elf->shdr[at].sh_addr) &&
+	if (t->code->opd.size && opd_holds(t->code, elf->shdr[at].sh_addr) &&
 	    !opd_holds(t->code, sym->st_value))
 		return section_at(elf, sym->st_value);
 	return &elf->shdr[at];

@@ -60,6 +60,8 @@ size_t escape(char c, char out[ESCAPED]);
 void print_text(const char *text);
 void json_string(const char *text);
 void json_left(const char *path, enum symres_left why, int err);
+size_t put_name(char *to, size_t room, const struct format *format,
+		const struct symres_answer *is, uint64_t addr);
 void print_name(const struct format *format, const char *name, uint64_t offset);
 
 /* @ret: what the look-up returned; @path: NULL if none was asked. */

@@ -203,6 +203,7 @@ int file_index(struct file *f, struct symres *s)
 			ret = index_build(f, s, NULL);
 		if (!ret)
 			cache_save(f, s, KEPT_ADDRESSES);
+		s->made_index = true;
 	}
 	if (!ret)
 		file_indexed(f, s);

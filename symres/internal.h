@@ -520,6 +520,7 @@ struct symres {
 	struct root *root;	/* NULL: none */
 	char *cache_dir;	/* NULL: indexes are not kept */
 	bool perf, demangle, ask_debuginfod;
+	bool made_index;	/* of any file */
 	struct debuginfod *debuginfod;	/* once it was asked */
 	uint32_t worth_focus;	/* symbols that one answer needs no index of */
 	uint64_t max_bytes;	/* of all indexes; 0: no limit */

@@ -127,37 +127,11 @@ static void print_json(const char *path, uint64_t addr, int ret,
 	puts("}");
 }
 
-/* Eight bytes at a time, the last eight perhaps some of them again. */
-static bool has_control(const char *s, size_t len)
-{
-	const uint64_t ones = 0x0101010101010101u, tops = ones << 7;
-	uint64_t hit = 0, part, other;
-
-	if (len < sizeof(part)) {
-		for (size_t i = 0; i < len; i++)
-			hit |= is_control(s[i]);
-		return hit;
-	}
-	for (size_t i = 0; i < len; i += sizeof(part)) {
-		if (i > len - sizeof(part))
-			i = len - sizeof(part);
-		memcpy(&part, s + i, sizeof(part));
-		other = part ^ ones * 0x7f;
-		hit |= ((part - ones * ' ') & ~part) | ((other - ones) & ~other);
-	}
-	return hit & tops;
-}
-
 /* Whoever reads lines must get a line for each answer, whatever names hold. */
 void print_text(const char *text)
 {
-	size_t len = strlen(text);
 	char out[ESCAPED];
 
-	if (!has_control(text, len)) {
-		fwrite_unlocked(text, 1, len, stdout);
-		return;
-	}
 	for (; *text; text++)
 		fwrite_unlocked(out, 1, escape(*text, out), stdout);
 }
@@ -169,6 +143,38 @@ void print_name(const struct format *format, const char *name, uint64_t offset)
 	if (name && format->offset)
 		printf("+0x%" PRIx64, offset);
 	putc_unlocked('\n', stdout);
+}
+
+/*
+ * What print_name() would print, where there is room for it and nothing has to
+ * be escaped: for many answers, which a call of the standard library for each
+ * would make slow. Returns its length; 0: it has to be printed.
+ */
+size_t put_name(char *to, size_t room, const struct format *format,
+		const struct symres_answer *is, uint64_t addr)
+{
+	static const char digits[16] = "0123456789abcdef";
+	uint64_t offset = addr - is->addr;
+	size_t len = is->name_len;
+
+	if (len >= room || room - len < sizeof("+0x\n") + 16)
+		return 0;
+	if (!is->name) {
+		memcpy(to, "??\n", 3);
+		return 3;
+	}
+	if (!is->plain)
+		return 0;
+	memcpy(to, is->name, len);
+	if (format->offset) {
+		int shift = offset ? (63 - __builtin_clzll(offset)) / 4 * 4 : 0;
+
+		memcpy(to + len, "+0x", 3);
+		for (len += 3; shift >= 0; shift -= 4)
+			to[len++] = digits[offset >> shift & 15];
+	}
+	to[len] = '\n';
+	return len + 1;
 }
 
 void print_answer(const struct format *format, const char *path, uint64_t addr,

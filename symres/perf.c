@@ -51,12 +51,14 @@ static void choose(struct range_list *l)
 	size_t out = 0;
 
 	for (size_t i = 0, j; i < l->n; i = j) {
-		struct range best = l->v[i];
+		size_t best = i;
 
-		for (j = i + 1; j < l->n && l->v[j].start == best.start; j++)
-			if (l->v[j].rival && l->v[j].key > best.key)
-				best = l->v[j];
-		l->v[out++] = best;
+		for (j = i + 1; j < l->n && l->v[j].start == l->v[i].start; j++)
+			if (l->v[j].rival && l->v[j].key > l->v[best].key)
+				best = j;
+		if (out != best)
+			l->v[out] = l->v[best];
+		out++;
 	}
 	l->n = out;
 }
@@ -118,7 +120,8 @@ int perf_to_index(struct range_list *l, struct range_list *stubs,
 		return ret;
 	for (size_t i = 0; i < l->n; i++)
 		if (!out || l->v[out - 1].start != l->v[i].start) {
-			l->v[out] = l->v[i];
+			if (out != i)
+				l->v[out] = l->v[i];
 			l->v[out++].layer = LAYER_TYPED;
 		}
 	l->n = out;

@@ -276,14 +276,13 @@ static int sweep_all(struct sweep *sw, struct range_list *l)
 int ranges_sweep(struct range_list *l, struct index *ix)
 {
 	struct sweep sw = { .ix = ix };
+	size_t n[LAYERS] = { 0 };
 	int ret = -ENOMEM;
 
+	for (size_t i = 0; i < l->n; i++)
+		n[l->v[i].layer]++;
 	for (int i = LAYER_BOUND + 1; i < LAYERS; i++) {
-		size_t n = 0;
-
-		for (size_t k = 0; k < l->n; k++)
-			n += l->v[k].layer == i;
-		sw.stack[i] = reallocarray(NULL, n ? n : 1, sizeof(*l->v));
+		sw.stack[i] = reallocarray(NULL, n[i] ? n[i] : 1, sizeof(*l->v));
 		if (!sw.stack[i])
 			goto out;
 	}

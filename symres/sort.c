@@ -85,17 +85,15 @@ static void sort_few(struct range *v, size_t n, range_compare_fn compare)
 /*
  * By the digit of the start at @shift, in place, each range moved to its part
  * at once, and then each part by the next digit. There are few enough parts for
- * all their ends to stay in the cache.
+ * all their ends to stay in the cache. Short ones must not come as far as here:
+ * they would take longer than they have.
  */
 static void sort_digit(struct range *v, size_t n, uint64_t low, int shift,
 		       range_compare_fn compare)
 {
 	size_t from[PARTS], to[PARTS] = { 0 }, sum = 0;
+	int next = shift ? shift - PART_BITS : -1;
 
-	if (n <= VERY_FEW || shift < 0) {
-		sort_few(v, n, compare);
-		return;
-	}
 	for (size_t i = 0; i < n; i++)
 		to[(v[i].start - low) >> shift & (PARTS - 1)]++;
 	for (size_t d = 0; d < PARTS; d++) {
@@ -116,9 +114,10 @@ static void sort_digit(struct range *v, size_t n, uint64_t low, int shift,
 			}
 		}
 	for (size_t d = 0, at = 0; d < PARTS; at = to[d++])
-		if (to[d] - at > 1)
-			sort_digit(v + at, to[d] - at, low,
-				   shift ? shift - PART_BITS : -1, compare);
+		if (to[d] - at > VERY_FEW && next >= 0)
+			sort_digit(v + at, to[d] - at, low, next, compare);
+		else if (to[d] - at > 1)
+			sort_few(v + at, to[d] - at, compare);
 }
 
 /* @compare: by start first; it decides among those that begin together. */
@@ -134,5 +133,8 @@ void range_sort(struct range_list *l, range_compare_fn compare)
 	while (l->n && shift < 64 - PART_BITS &&
 	       (high - low) >> shift >> PART_BITS)
 		shift += PART_BITS;
-	sort_digit(l->v, l->n, low, shift, compare);
+	if (l->n > VERY_FEW)
+		sort_digit(l->v, l->n, low, shift, compare);
+	else
+		sort_few(l->v, l->n, compare);
 }
