@@ -44,8 +44,8 @@ static const GElf_Shdr *section_at(const struct elf *elf, uint64_t addr)
  * counts, odd numbers do not. @xindex: its number where that is too big for the
  * symbol.
  */
-static const GElf_Shdr *perf_section_of(const struct symtab *t,
-					const GElf_Sym *sym, uint32_t xindex)
+static inline __attribute__((always_inline)) const GElf_Shdr *
+perf_section_of(const struct symtab *t, const GElf_Sym *sym, uint32_t xindex)
 {
 	const struct elf *elf = t->elf;
 	uint32_t at = sym->st_shndx == SHN_XINDEX ? xindex : sym->st_shndx;

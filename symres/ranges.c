@@ -247,6 +247,25 @@ static bool lies_alone(const struct range_list *l, size_t i)
 	       l->v[i + 1].start >= l->v[i].end;
 }
 
+/* index_add() of what is like most: it begins later and means something else. */
+static inline int add(struct index *ix, uint64_t start, uint32_t val)
+{
+	struct index_chunk *last;
+	uint64_t key;
+
+	if (!ix->n || ix->n == ix->room)
+		return index_add(ix, start, val);
+	last = &ix->chunk[ix->nchunk - 1];
+	key = start - last->base;
+	if (key > UINT32_MAX || key == ix->key[ix->n - 1] ||
+	    val == ix->val[ix->n - 1])
+		return index_add(ix, start, val);
+	ix->key[ix->n] = (uint32_t)key;
+	ix->val[ix->n++] = val;
+	last->n++;
+	return 0;
+}
+
 static int sweep_all(struct sweep *sw, struct range_list *l)
 {
 	int ret = 0;
@@ -263,7 +282,7 @@ static int sweep_all(struct sweep *sw, struct range_list *l)
 		}
 		/* As most do: nothing is open, and nothing stays so. */
 		if (lies_alone(l, i) && !is_open(sw)) {
-			ret = index_add(sw->ix, r->start, r->ref);
+			ret = add(sw->ix, r->start, r->ref);
 			continue;
 		}
 		sw->stack[r->layer][sw->depth[r->layer]++] = *r;
