@@ -289,7 +289,7 @@ static int attach(struct lh_filter *filter, struct file *file,
 	if (*msg)
 		return -EOPNOTSUPP;
 	if (find_attachment(event)) {
-		*msg = "the event has a filter already";
+		*msg = "the event has a filter already: delete that one first";
 		return -EBUSY;
 	}
 

@@ -385,7 +385,9 @@ int lh_lock_resolve(struct lockheld_insn *insn, struct lh_wants *wants,
 			families &= ~BIT(i);
 	}
 	if (!families) {
-		*msg = "this lock has no readers";
+		*msg = insn->mode == LOCKHELD_MODE_READ ?
+		       "this lock has no readers" :
+		       "this does not look like a lock of any kind";
 		return -EINVAL;
 	}
 	if (insn->op == LOCKHELD_OP_HELD_NS &&

@@ -284,8 +284,18 @@ static bool check_bare_words(struct expr *e, struct ast *n)
 		other = n->right;
 	}
 	if (word->kind == AST_NAME && names_is_text(e, other) &&
-	    n->op != LOCKHELD_OP_AND)
+	    n->op != LOCKHELD_OP_AND) {
+		if (names_is_field(e, word)) {
+			expr_error(e, CTL_USAGE, word->at,
+				   "'%s' is a field, and a text can only be compared with a constant: write \"%s\" for the word",
+				   word->text, word->text);
+			return false;
+		}
 		word->kind = AST_STRING;
+	}
+	/* A pattern is for texts only, which is said later. */
+	if (n->op == AST_OP_GLOB && word->kind == AST_STRING)
+		return true;
 	term = worded_term(e, other);
 	if (term < 0 || names_term(e, word) >= 0 ||
 	    (word->kind != AST_NAME && word->kind != AST_STRING))

@@ -99,6 +99,7 @@ bool ast_check(struct expr *e);
 bool names_resolve(struct expr *e, struct ast *name);
 /* True if @n is a name that stands for a text. */
 bool names_is_text(struct expr *e, const struct ast *n);
+bool names_is_field(struct expr *e, const struct ast *n);
 /* The term that a name will stand for; -1 if it is none. */
 int names_term(struct expr *e, const struct ast *n);
 

@@ -6,10 +6,13 @@
 #include "filteradd.h"
 #include "nl.h"
 
-/* The kernel refuses what may be a lock that it cannot track: is it one? */
+/*
+ * The module refuses what may be a lock that it cannot track, or does not look
+ * like what is asked for: is it one?
+ */
 static bool kind_may_help(const struct lockheld_insn *insn, int status)
 {
-	return status == CTL_IMPOSSIBLE && !insn->family &&
+	return status != CTL_FAILED && !insn->family &&
 	       (insn->op == LOCKHELD_OP_LOCK ||
 		insn->op == LOCKHELD_OP_HELD_NS) &&
 	       (insn->arg == LOCKHELD_SPEC_ADDR ||
@@ -29,8 +32,11 @@ int filter_add(struct lhnl *nl, const char *text, struct expr_result *res,
 		return ctl_error(status, "%s", lhnl_error(nl));
 	reason = ctl_printf("%s%s", lhnl_reason(nl),
 			    kind_may_help(&res->insns[insn], status) ?
-			    "; if it is a lock of another kind, say so: KIND@NAME, as in mutex@NAME" :
+			    "; if it is a lock of another kind, say so: KIND@NAME, as in mutex@NAME or srcu@NAME" :
 			    "");
+	/* The module looked at a place that the expression names. */
+	if (status == CTL_FAILED)
+		status = CTL_USAGE;
 	expr_refuse(text, res, insn, reason);
 	free(reason);
 	return expr_print_error(status, res);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What lock_held() and held_ns() speak of. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,23 +153,58 @@ static void offer_words(struct suggest *near)
 		suggest_offer(near, members[i].name);
 }
 
-/* @name is "place" or "module:place". */
-static bool lock_symbol(struct expr *e, struct ast *call, struct expr_span at,
-			const char *name)
+/* Adds a line, which is freed. */
+static void add_note(struct expr *e, char *line)
 {
-	__u64 addr, extent;
+	char *before = e->res->note;
+
+	e->res->note = before ? ctl_printf("%s\n%s", before, line) :
+				ctl_strdup(line);
+	free(before);
+	free(line);
+}
+
+/* Cuts "+0xOFF" off; the lexer lets nothing else behind a '+'. */
+static int cut_offset(char *name, __u64 *offset)
+{
+	char *plus = strchr(name, '+');
+
+	*offset = 0;
+	if (!plus)
+		return 0;
+	*plus = 0;
+	errno = 0;
+	*offset = strtoull(plus + 1, NULL, 16);
+	return errno;
+}
+
+/* @name is "place" or "module:place", maybe with "+0xOFF". */
+static bool lock_symbol(struct expr *e, struct ast *call, struct expr_span at,
+			char *name)
+{
+	__u64 addr, extent, offset;
 	struct suggest near;
 	char *error, *hint;
 	int status;
 
 	if (!open_symbols(e, at))
 		return false;
+	if (cut_offset(name, &offset)) {
+		expr_error(e, CTL_USAGE, at, "more than 64 bits");
+		return false;
+	}
 	suggest_init(&near, strchr(name, ':') ? strchr(name, ':') + 1 : name);
 	if (!strchr(name, ':') && !call->insn.family)
 		offer_words(&near);
 	status = lockspec_find(e->symbols, name, &near, &addr, &extent, &error);
 	hint = suggest_text(&near);
-	if (status == CTL_USAGE && is_cache(e, name)) {
+	if (!status && extent && offset >= extent) {
+		status = CTL_USAGE;
+		free(hint);
+		hint = ctl_strdup("");
+		error = ctl_printf("%#llx bytes behind it another symbol begins",
+				   (unsigned long long)extent);
+	} else if (status == CTL_USAGE && is_cache(e, name)) {
 		free(hint);
 		hint = ctl_printf(": write &%s for the slab cache of that name",
 				  name);
@@ -178,8 +214,11 @@ static bool lock_symbol(struct expr *e, struct ast *call, struct expr_span at,
 			   status == CTL_USAGE ? hint : "");
 	else
 		call->insn.arg = LOCKHELD_SPEC_ADDR;
-	call->insn.imm = status ? 0 : addr;
-	call->insn.imm2 = status ? 0 : extent;
+	call->insn.imm = status ? 0 : addr + offset;
+	call->insn.imm2 = status || !extent ? 0 : extent - offset;
+	if (!status && !call->insn.family && strstr(name, "srcu"))
+		add_note(e, ctl_printf("%s may be an SRCU domain, whose bytes do not tell: then write srcu@%s",
+				       name, name));
 	free(hint);
 	free(error);
 	return !status;
@@ -199,18 +238,15 @@ static bool lock_address(struct expr *e, struct ast *call, struct ast *place)
 	return true;
 }
 
-static void add_note(struct expr *e, const char *cache, const char *own,
-		     const char *others)
+static void note_aliases(struct expr *e, const char *cache, const char *own,
+			 const char *others)
 {
-	char *before = e->res->note;
 	char *called = strcmp(cache, own) ?
 		       ctl_printf(" (the kernel calls it %s)", own) :
 		       ctl_strdup("");
 
-	e->res->note = ctl_printf("%s%sthe slab cache of %s is that of %s too: locks in any of their objects are meant%s",
-				  before ? before : "", before ? "\n" : "",
-				  cache, others, called);
-	free(before);
+	add_note(e, ctl_printf("the slab cache of %s is that of %s too: locks in any of their objects are meant%s",
+			       cache, others, called));
 	free(called);
 }
 
@@ -232,7 +268,7 @@ static bool lock_cache(struct expr *e, struct ast *call, struct ast *place)
 		call->insn.arg = LOCKHELD_SPEC_SLAB;
 		memcpy(call->insn.name, own, strlen(own));
 		if (others)
-			add_note(e, place->text, own, others);
+			note_aliases(e, place->text, own, others);
 	}
 	free(own);
 	free(others);

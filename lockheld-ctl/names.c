@@ -95,6 +95,11 @@ bool names_is_text(struct expr *e, const struct ast *n)
 		   !strcmp(without_prefix(n->text), comm_term);
 }
 
+bool names_is_field(struct expr *e, const struct ast *n)
+{
+	return n->kind == AST_NAME && find_field(e, n->text);
+}
+
 int names_term(struct expr *e, const struct ast *n)
 {
 	if (n->kind != AST_NAME || find_field(e, n->text))

@@ -377,7 +377,7 @@ static void put_event(struct page *p, const struct report *r, size_t i)
 		return;
 	}
 	if (!a->with_record) {
-		put_line(p, "It says nothing of locks: it was recorded without a filter of lockheld's.");
+		put_line(p, "Its samples do not say what was held: those of lockheld-ctl record with a filter do.");
 	}
 	page_put(p, "#");
 	page_end(p);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Which known words a misspelt one may have meant: those few edits away. */
+#include <ctype.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +13,11 @@
 static unsigned int min(unsigned int a, unsigned int b)
 {
 	return a < b ? a : b;
+}
+
+static bool differ(char a, char b)
+{
+	return tolower((unsigned char)a) != tolower((unsigned char)b);
 }
 
 /*
@@ -31,11 +38,11 @@ static unsigned int distance(const char *a, size_t na, const char *b, size_t nb)
 
 		row[0] = i;
 		for (j = 1; j <= nb; j++) {
-			row[j] = above[j - 1] + (a[i - 1] != b[j - 1]);
+			row[j] = above[j - 1] + (differ(a[i - 1], b[j - 1]));
 			row[j] = min(row[j], above[j] + 1);
 			row[j] = min(row[j], row[j - 1] + 1);
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
-			    a[i - 2] == b[j - 1])
+			if (i > 1 && j > 1 && !differ(a[i - 1], b[j - 2]) &&
+			    !differ(a[i - 2], b[j - 1]))
 				row[j] = min(row[j], above2[j - 2] + 1);
 		}
 	}

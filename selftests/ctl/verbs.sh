@@ -316,7 +316,7 @@ else
 		add-filter 'lock_held(raw-spinlock)' --fd 1
 fi
 wait_until gone
-expect 1 'no lock at this address' \
+expect 64 'no lock at this address' \
 	add-filter 'lock_held(0xffffffffffffff00)' --fd 1
 expect 64 "did you mean 'cgroup_mutex'" \
 	add-filter 'lock_held(cgroup_mutx)' --fd 1
