@@ -91,8 +91,11 @@ static int find_next(const struct symres_sym *sym, void *arg)
 	return -ECANCELED;
 }
 
+/* @module: as symres calls it, NULL if any will do; @loaded: it has symbols */
 struct names {
 	struct suggest *near;
+	char *module;
+	bool loaded;
 	unsigned long functions;
 	unsigned long variables;
 };
@@ -101,6 +104,9 @@ static int offer(const struct symres_sym *sym, void *arg)
 {
 	struct names *names = arg;
 
+	if (names->module && sym->module &&
+	    !strcmp(names->module, sym->module))
+		names->loaded = true;
 	if (sym->kind == SYMRES_KIND_FUNC)
 		names->functions++;
 	if (sym->kind != SYMRES_KIND_DATA)
@@ -110,19 +116,29 @@ static int offer(const struct symres_sym *sym, void *arg)
 	return 0;
 }
 
-static int no_such_name(struct symres *symbols, struct suggest *near,
-			char **error)
+static int no_such_name(struct symres *symbols, const char *name,
+			struct suggest *near, char **error)
 {
 	struct names names = { .near = near };
+	int len = strcspn(name, ":");
+	int status = CTL_USAGE;
 
+	if (name[len] && strncmp(name, "vmlinux:", len + 1))
+		names.module = ctl_printf("[%.*s]", len, name);
 	symres_find_kernel(symbols, NULL, offer, &names);
 	/* There are a few variables among the functions even then. */
 	if (!near->n && names.variables * 10 < names.functions) {
 		*error = ctl_strdup("the kernel's symbol table has functions only (CONFIG_KALLSYMS_ALL is not set): give the address of the lock");
-		return CTL_IMPOSSIBLE;
+		status = CTL_IMPOSSIBLE;
+	} else if (!names.module) {
+		*error = ctl_strdup("the kernel has no such symbol");
+	} else if (names.loaded) {
+		*error = ctl_printf("module %.*s has no such symbol", len, name);
+	} else {
+		*error = ctl_printf("no module %.*s is loaded", len, name);
 	}
-	*error = ctl_strdup("the kernel has no such symbol");
-	return CTL_USAGE;
+	free(names.module);
+	return status;
 }
 
 static int cannot_read(long err, char **error)
@@ -150,7 +166,7 @@ int lockspec_find(struct symres *symbols, const char *name,
 	if (ret < 0) {
 		status = cannot_read(ret, error);
 	} else if (!f.n) {
-		status = no_such_name(symbols, near, error);
+		status = no_such_name(symbols, name, near, error);
 	} else if (f.n > 1) {
 		*error = ctl_printf("%u symbols have that name, write MODULE:NAME or the address of one: %s%s",
 				    f.n, f.list,
