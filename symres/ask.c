@@ -394,26 +394,6 @@ static void find_answers(struct symres *s, struct asked *a)
 	a->found = q;
 }
 
-/* Eight bytes at a time, and the rest one by one. */
-static bool is_plain(const char *name, size_t len)
-{
-	const uint64_t ones = 0x0101010101010101u, tops = ones << 7;
-	uint64_t hit = 0, part, other;
-
-	for (; len >= sizeof(part); len -= sizeof(part)) {
-		memcpy(&part, name, sizeof(part));
-		other = part ^ ones * 0x7f;
-		hit |= ((part - ones * ' ') & ~part) | ((other - ones) & ~other);
-		name += sizeof(part);
-	}
-	if (hit & tops)
-		return false;
-	for (; len; len--, name++)
-		if ((unsigned char)*name < ' ' || *name == 0x7f)
-			return false;
-	return true;
-}
-
 static void keep(struct symres *s, struct known *to, const char *name,
 		 size_t len)
 {
@@ -426,7 +406,6 @@ static void keep(struct symres *s, struct known *to, const char *name,
 	at[len] = 0;
 	to->is.name = at;
 	to->is.name_len = (uint32_t)len;
-	to->is.plain = is_plain(name, len);
 	a->names_len += (uint32_t)len + 1;
 }
 
@@ -610,10 +589,8 @@ answer_single(struct symres *s, const struct question *q)
 		.err = ret < 0 ? -ret : sym.err,
 	};
 	describe(to, &sym);
-	if (to->name) {
+	if (to->name)
 		to->name_len = (uint32_t)strlen(to->name);
-		to->plain = is_plain(to->name, to->name_len);
-	}
 	return to;
 }
 

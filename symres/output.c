@@ -11,6 +11,36 @@ static bool is_control(char c)
 	return (unsigned char)c < ' ' || c == 0x7f;
 }
 
+/* Of eight bytes: has one its top bit where it is no printable ASCII? */
+static inline uint64_t odd_bits(const char *name)
+{
+	const uint64_t ones = 0x0101010101010101u;
+	uint64_t part;
+
+	memcpy(&part, name, sizeof(part));
+	return part | (part - ones * ' ') | (part + ones);
+}
+
+/* Eight bytes at a time, the last ones maybe twice; what is odd one by one. */
+static bool is_plain(const char *name, size_t len)
+{
+	const uint64_t tops = 0x8080808080808080u;
+	const char *end = name + len, *at;
+	uint64_t odd = tops;
+
+	if (len >= sizeof(odd)) {
+		odd = odd_bits(end - sizeof(odd));
+		for (at = name; at < end - sizeof(odd); at += sizeof(odd))
+			odd |= odd_bits(at);
+	}
+	if (!(odd & tops))
+		return true;
+	for (; name < end; name++)
+		if (is_control(*name))
+			return false;
+	return true;
+}
+
 /* A byte as text that stays on its line; returns its length. */
 size_t escape(char c, char out[ESCAPED])
 {
@@ -130,8 +160,13 @@ static void print_json(const char *path, uint64_t addr, int ret,
 /* Whoever reads lines must get a line for each answer, whatever names hold. */
 void print_text(const char *text)
 {
+	size_t len = strlen(text);
 	char out[ESCAPED];
 
+	if (is_plain(text, len)) {
+		fwrite_unlocked(text, 1, len, stdout);
+		return;
+	}
 	for (; *text; text++)
 		fwrite_unlocked(out, 1, escape(*text, out), stdout);
 }
@@ -163,7 +198,7 @@ size_t put_name(char *to, size_t room, const struct format *format,
 		memcpy(to, "??\n", 3);
 		return 3;
 	}
-	if (!is->plain)
+	if (!is_plain(is->name, len))
 		return 0;
 	memcpy(to, is->name, len);
 	if (format->offset) {

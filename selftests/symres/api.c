@@ -684,7 +684,7 @@ static void test_long_queue(void)
 		CHECK(is && addr == first + (uint64_t)nth_asked(i));
 		sprintf(want, "wide_function_number_%d", nth_asked(i));
 		CHECK(is && is->name && !strcmp(is->name, want));
-		CHECK(is && is->plain && is->name_len == strlen(want));
+		CHECK(is && is->name_len == strlen(want));
 	}
 	CHECK(!symres_answer(s, &addr));
 	symres_close(s);

@@ -274,7 +274,7 @@ int symres_place(struct symres *s, const char *path, struct symres_place **out);
  */
 int symres_ask(struct symres *s, struct symres_place *place, uint64_t vaddr);
 
-/* The members are those of struct symres_sym, and what a name takes to print. */
+/* The members are those of struct symres_sym, but for the last. */
 struct symres_answer {
 	const char *name;	/* NULL: a miss */
 	uint64_t addr;
@@ -283,10 +283,8 @@ struct symres_answer {
 	uint8_t source;
 	uint8_t kind;
 	uint8_t miss;
-	uint8_t plain;		/* the name holds no control bytes: none below
-				 * 0x20, no 0x7f */
 	int err;
-	uint32_t name_len;
+	uint32_t name_len;	/* bytes in name; 0: a miss */
 };
 
 /*
