@@ -73,7 +73,17 @@ static uint32_t stored_worth(struct name_pair *p, const struct range *r)
 	return name_of(p->f, r, &p->a) ? 0 : name_key(p->a.s, strlen(p->a.s));
 }
 
-enum { STRETCH = 64 << 10, AHEAD = 8, SPARE = 64 << 10 };
+enum { STRETCH = 64 << 10, AHEAD = 8 };
+
+/* Of the table that a symbol is in. */
+static unsigned int table_number(const struct file *f, uint32_t ref)
+{
+	unsigned int i = f->ntab - 1;
+
+	while (ref < f->tab[i].first)
+		i--;
+	return i;
+}
 
 /* Names of one table, in the order of the table. */
 static void weigh_sorted(struct name_pair *p, struct range_list *l,
@@ -110,34 +120,35 @@ static void weigh_sorted(struct name_pair *p, struct range_list *l,
 static int weigh(void *arg, struct range_list *l)
 {
 	struct name_pair *p = arg;
+	struct file *f = p->f;
 	struct stretch st = { .room = STRETCH };
-	struct pair *v, *sorted;
-	size_t n = 0, k;
+	size_t n[MAX_TABLES] = { 0 };
+	struct pair *v, *spare;
 
-	for (size_t i = 0; i < l->n; i++)
-		n += l->v[i].rival;
-	if (!n)
-		return 0;
-	v = reallocarray(NULL, n, 2 * sizeof(*v));
+	/* Any table may have them all; what is not used takes no memory. */
+	v = reallocarray(NULL, l->n, (f->ntab + 1) * sizeof(*v));
 	st.buf = malloc(st.room);
-	for (unsigned int t = 0; t < p->f->ntab && v && st.buf; t++) {
-		const struct symtab *tab = &p->f->tab[t];
+	if (!v || !st.buf)
+		goto out;
+	spare = v + f->ntab * l->n;
+	for (size_t i = 0; i < l->n; i++) {
+		const struct range *r = &l->v[i];
 
-		k = 0;
-		for (size_t i = 0; i < l->n; i++)
-			if (l->v[i].rival && l->v[i].ref >= tab->first &&
-			    l->v[i].ref - tab->first < tab->count)
-				v[k++] = (struct pair) {
-					l->v[i].name, (uint32_t)i,
-				};
-		sorted = pair_sort(v, v + n, k);
-		if (k)
-			weigh_sorted(p, l, sorted, k, &st);
+		if (r->rival) {
+			unsigned int t = table_number(f, r->ref);
+
+			v[t * l->n + n[t]++] =
+				(struct pair) { r->name, (uint32_t)i };
+		}
 	}
-	k = v && st.buf;
+	for (unsigned int t = 0; t < f->ntab; t++)
+		if (n[t])
+			weigh_sorted(p, l, pair_sort(v + t * l->n, spare, n[t]),
+				     n[t], &st);
+out:
 	free(v);
 	free(st.buf);
-	return k ? 0 : -ENOMEM;
+	return v && st.buf ? 0 : -ENOMEM;
 }
 
 /* Stubs without a name of their own: by the function that is resolved there. */
@@ -245,7 +256,7 @@ static int collect_plt(struct file *f, bool perf, struct range_list *l)
 			.end = end,
 			.ref = f->plt_first + (uint32_t)i,
 			.layer = LAYER_UNTYPED,
-			.rank = UINT8_MAX,
+			.rank = RANK_STUB,
 			.own_end = true,
 		};
 
@@ -288,7 +299,7 @@ int names_collect(struct file *f, struct symres *s, struct range_list *l)
 int collect_symbols(struct file *f, bool perf, struct focus *focus,
 		    struct range_list *l)
 {
-	int ret = 0;
+	int ret = focus ? 0 : range_reserve(l, f->plt_first + SORT_ROOM);
 
 	for (unsigned int i = 0; i < f->ntab && !ret; i++)
 		ret = symbols_collect(&f->tab[i], perf, focus, l);
@@ -309,7 +320,7 @@ int index_build(struct file *f, struct symres *s, struct focus *focus)
 	struct name_pair names = {
 		.f = f, .shown = s->perf && s->demangle, .hashed = !s->perf,
 	};
-	struct range_list l = s->spare, stubs = { 0 };
+	struct range_list l = s->spare;
 	int ret;
 
 	for (unsigned int i = 0; i < f->ntab; i++)
@@ -321,11 +332,11 @@ int index_build(struct file *f, struct symres *s, struct focus *focus)
 	if (!ret)
 		ret = name_resolvers(f, s->perf, &l, &names);
 	if (!ret)
-		ret = collect_plt(f, s->perf, s->perf ? &stubs : &l);
-	if (!ret && !focus && !l.n && !stubs.n)
+		ret = collect_plt(f, s->perf, &l);
+	if (!ret && !focus && !l.n)
 		f->miss = SYMRES_MISS_NO_SYMBOLS;
 	if (!ret && s->perf)
-		ret = perf_to_index(&l, &stubs, &f->index, weigh, &names);
+		ret = perf_to_index(&l, &f->index, weigh, &names);
 	else if (!ret)
 		ret = ranges_to_index(&l, &f->index, weigh, better_name,
 				      &names);
@@ -333,11 +344,8 @@ int index_build(struct file *f, struct symres *s, struct focus *focus)
 		strings_uncache(&f->tab[i].str);
 	free(names.a.s);
 	free(names.b.s);
-	free(stubs.v);
-	/* The next file can have the room, unless it is much. */
+	/* The next file can have the room. */
 	l.n = 0;
-	if (l.room > SPARE)
-		range_list_free(&l);
 	s->spare = l;
 	return ret;
 }

@@ -296,7 +296,7 @@ static int take(struct file *f, struct symres *s, enum kept what,
 		return take_names(f, h, &ix);
 	ret = take_mini(f, s, path, h);
 	if (!ret)
-		ret = file_find_tables(f, s->perf);
+		ret = file_find_tables(f, s);
 	if (!ret && !tables_fit(f, h))
 		ret = -ENOEXEC;
 	if (ret)

@@ -80,8 +80,9 @@ static void add_table(struct file *f, const struct elf *elf, uint32_t type,
  * All tables are merged: a stripped program's debug file may lack what .dynsym
  * has, and some keep part of their .symtab. perf takes one .symtab and .dynsym.
  */
-int file_find_tables(struct file *f, bool perf)
+int file_find_tables(struct file *f, struct symres *s)
 {
+	bool perf = s->perf;
 	int ret = 0;
 
 	f->ntab = 0;
@@ -92,7 +93,7 @@ int file_find_tables(struct file *f, bool perf)
 	if (!perf || !f->ntab)
 		add_table(f, &f->elf, SHT_SYMTAB, SYMRES_SOURCE_SYMTAB, perf);
 	if (!f->ntab && !f->mini.in)
-		ret = minidebug_open(f);
+		ret = minidebug_open(f, s);
 	if (!ret && f->mini.in)
 		add_table(f, &f->mini, SHT_SYMTAB, SYMRES_SOURCE_MINI, perf);
 	if (!ret)
@@ -198,7 +199,7 @@ int file_index(struct file *f, struct symres *s)
 		return 0;
 	ret = file_prepare(f, s);
 	if (ret && ret != -ENOMEM) {
-		ret = file_find_tables(f, s->perf);
+		ret = file_find_tables(f, s);
 		if (!ret)
 			ret = index_build(f, s, NULL);
 		if (!ret)
@@ -227,7 +228,7 @@ static int name_without_index(struct file *f, struct symres *s, uint64_t addr,
 		file_indexed(f, s);
 	if (!ret || ret == -ENOMEM)
 		return ret ? ret : -EAGAIN;
-	ret = file_find_tables(f, s->perf);
+	ret = file_find_tables(f, s);
 	if (!ret)
 		ret = sorted_lookup(f, s, addr, sym);
 	if (ret != -EAGAIN)

@@ -242,6 +242,9 @@ enum layer {
 	LAYERS,
 };
 
+/* Of stubs: above that of any symbol. */
+#define RANK_STUB UINT8_MAX
+
 struct range {
 	uint64_t start, end;
 	uint32_t ref;
@@ -278,8 +281,11 @@ struct pair {
 	uint32_t key, at;
 };
 
+/* What a list should have room for beside its ranges when it is sorted. */
+enum { SORT_ROOM = 2 << 10 };
+
 struct pair *pair_sort(struct pair *v, struct pair *spare, size_t n);
-void range_sort(struct range_list *l, range_compare_fn compare);
+int range_sort(struct range_list *l, range_compare_fn compare);
 
 /* --- ranges.c --- */
 
@@ -295,8 +301,8 @@ uint32_t name_key(const char *name, size_t len);
 
 /* --- perf.c: the same by perf's rules --- */
 
-int perf_to_index(struct range_list *l, struct range_list *stubs,
-		  struct index *ix, weigh_fn weigh, void *arg);
+int perf_to_index(struct range_list *l, struct index *ix, weigh_fn weigh,
+		  void *arg);
 
 /* --- classify.c --- */
 
@@ -430,7 +436,7 @@ struct file {
 void file_load(struct file *f);
 void file_free(struct file *f);
 struct symtab *file_table(struct file *f, uint32_t ref);
-int file_find_tables(struct file *f, bool perf);
+int file_find_tables(struct file *f, struct symres *s);
 void file_forget_tables(struct file *f);
 void file_free_sections(struct file *f);
 int file_read_sections(struct file *f);
@@ -495,7 +501,7 @@ void cache_save(struct file *f, struct symres *s, enum kept what);
 
 /* --- minidebug.c --- */
 
-int minidebug_open(struct file *f);
+int minidebug_open(struct file *f, struct symres *s);
 
 /* --- demangle.c --- */
 

@@ -148,7 +148,7 @@ static int make_index(struct jit *j)
 			.start = j->v[i].start, .ref = i,
 		};
 	if (!ret)
-		range_sort(&order, range_compare_start);
+		ret = range_sort(&order, range_compare_start);
 	for (size_t i = 0; i < order.n && !ret; i++) {
 		ret = advance(&h, &j->index, order.v[i].start);
 		heap_push(&h, order.v[i].ref);

@@ -28,6 +28,12 @@ static int compare(const void *va, const void *vb)
 	return a->ref < b->ref ? -1 : a->ref > b->ref;
 }
 
+/* Stubs rank above all symbols, so they come first where they begin. */
+static bool is_stub(const struct range *r)
+{
+	return r->rank == RANK_STUB;
+}
+
 /* Of those that begin together, the first and its equals in rank compete. */
 static void mark_rivals(struct range_list *l)
 {
@@ -38,92 +44,72 @@ static void mark_rivals(struct range_list *l)
 
 		if (!first || r->start != first->start) {
 			first = r;
-		} else if (r->rank == first->rank) {
+		} else if (r->rank == first->rank && !is_stub(r)) {
 			first->rival = true;
 			r->rival = true;
 		}
 	}
 }
 
-/* Leaves one symbol of those that begin together. */
+/* Where a symbol without size ends that reaches to @next. */
+static void end_sizeless(struct range *r, uint64_t next, uint64_t first_stub)
+{
+	if (r->start < first_stub && first_stub < next)
+		r->end = first_stub;
+	else
+		r->end = next;
+}
+
+/*
+ * Leaves one of those that begin together, and lets the ones without size reach
+ * to the next symbol, whether or not that gives way to a stub itself.
+ */
 static void choose(struct range_list *l)
 {
+	struct range *sizeless = NULL;
+	uint64_t first_stub = UINT64_MAX;
 	size_t out = 0;
 
 	for (size_t i = 0, j; i < l->n; i = j) {
-		size_t best = i;
+		uint64_t start = l->v[i].start;
+		struct range *best = &l->v[i];
 
-		for (j = i + 1; j < l->n && l->v[j].start == l->v[i].start; j++)
-			if (l->v[j].rival && l->v[j].key > l->v[best].key)
-				best = j;
-		if (out != best)
-			l->v[out] = l->v[best];
-		out++;
+		for (j = i + 1; j < l->n && l->v[j].start == start; j++)
+			if (l->v[j].rival && l->v[j].key > best->key)
+				best = &l->v[j];
+		if (is_stub(best) && start < first_stub)
+			first_stub = start;
+		if (sizeless && !is_stub(&l->v[j - 1])) {
+			end_sizeless(sizeless, start, first_stub);
+			sizeless = NULL;
+		}
+		l->v[out] = *best;
+		best = &l->v[out++];
+		best->layer = LAYER_TYPED;
+		if (best->end == start)
+			sizeless = best;
 	}
+	if (sizeless && sizeless->start < UINT64_MAX - 2 * PERF_PAGE)
+		end_sizeless(sizeless, (sizeless->start + 2 * PERF_PAGE - 1) &
+				       ~(uint64_t)(PERF_PAGE - 1), first_stub);
 	l->n = out;
 }
 
-static void extend(struct range_list *l, const struct range_list *stubs)
+/* Uses up the list's content. */
+int perf_to_index(struct range_list *l, struct index *ix, weigh_fn weigh,
+		  void *arg)
 {
-	uint64_t first = UINT64_MAX;
-
-	for (size_t i = 0; i < stubs->n; i++)
-		if (stubs->v[i].start < first)
-			first = stubs->v[i].start;
-	for (size_t i = 0; i < l->n; i++) {
-		struct range *r = &l->v[i];
-
-		if (r->end > r->start)
-			continue;
-		if (i + 1 < l->n)
-			r->end = l->v[i + 1].start;
-		else if (r->start < UINT64_MAX - 2 * PERF_PAGE)
-			r->end = (r->start + 2 * PERF_PAGE - 1) &
-				 ~(uint64_t)(PERF_PAGE - 1);
-		if (r->start < first && first < r->end)
-			r->end = first;
-	}
-}
-
-/* Both are in order, and stay so; a stub comes before what begins with it. */
-static int merge(struct range_list *l, const struct range_list *stubs)
-{
-	size_t a = l->n, b = stubs->n, to = a + b;
-	int ret = range_reserve(l, b);
-
-	if (ret)
-		return ret;
-	l->n = to;
-	while (b)
-		l->v[--to] = a && l->v[a - 1].start >= stubs->v[b - 1].start ?
-			     l->v[--a] : stubs->v[--b];
-	return 0;
-}
-
-/* Uses up the content of both lists. */
-int perf_to_index(struct range_list *l, struct range_list *stubs,
-		  struct index *ix, weigh_fn weigh, void *arg)
-{
-	size_t out = 0;
 	int ret;
 
-	range_sort(l, compare);
+	if (!l->n)
+		return 0;
+	ret = range_sort(l, compare);
+	if (ret)
+		return ret;
 	mark_rivals(l);
 	ret = weigh(arg, l);
 	if (ret)
 		return ret;
 	choose(l);
-	extend(l, stubs);
-	range_sort(stubs, compare);
-	ret = merge(l, stubs);
-	if (ret || !l->n)
-		return ret;
-	for (size_t i = 0; i < l->n; i++)
-		if (!out || l->v[out - 1].start != l->v[i].start) {
-			if (out != i)
-				l->v[out] = l->v[i];
-			l->v[out++].layer = LAYER_TYPED;
-		}
-	l->n = out;
 	return ranges_sweep(l, ix);
 }

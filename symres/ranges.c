@@ -117,7 +117,7 @@ static bool equal(const struct range *a, const struct range *b)
 static bool compete(const struct range *a, const struct range *b)
 {
 	return a->layer != LAYER_BOUND && a->rank == b->rank &&
-	       a->exact_only == b->exact_only;
+	       a->rank != RANK_STUB && a->exact_only == b->exact_only;
 }
 
 /* Of equal ranges the last and those of its rank compete. */
@@ -322,7 +322,9 @@ int ranges_to_index(struct range_list *l, struct index *ix, weigh_fn weigh,
 
 	if (!l->n)
 		return 0;
-	range_sort(l, compare);
+	ret = range_sort(l, compare);
+	if (ret)
+		return ret;
 	mark_rivals(l);
 	ret = weigh(arg, l);
 	if (ret)

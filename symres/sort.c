@@ -9,8 +9,7 @@
 #include "internal.h"
 
 /* Short lists are not worth big tables. */
-enum { BITS = 11, BITS_OF_FEW = 7, FEW = 1 << BITS, VERY_FEW = 24,
-       PART_BITS = 8, PARTS = 1 << PART_BITS };
+enum { BITS = 11, BITS_OF_FEW = 7, FEW = 1 << BITS, VERY_FEW = 24 };
 
 static void by_digit(const struct pair *from, struct pair *to, size_t n,
 		     int shift, int bits)
@@ -65,76 +64,151 @@ struct pair *pair_sort(struct pair *v, struct pair *spare, size_t n)
 	return v;
 }
 
-/* Seldom do more than a handful begin together. */
-static void sort_few(struct range *v, size_t n, range_compare_fn compare)
-{
-	if (n > VERY_FEW) {
-		qsort(v, n, sizeof(*v), compare);
-		return;
-	}
-	for (size_t i = 1; i < n; i++) {
-		struct range r = v[i];
-		size_t at = i;
+/*
+ * Ranges are sorted by the leading bits of their starts first. A list that is
+ * long is parted in place, by few enough bits for the ends of all parts to stay
+ * in the cache; a part that stays in the cache itself is copied, by enough bits
+ * to leave a handful together.
+ */
+enum { HANDFUL_BITS = 2, LONG_BITS = 8,
+       DIGITS = 2 * SORT_ROOM >> HANDFUL_BITS };
 
-		for (; at && compare(&v[at - 1], &r) > 0; at--)
-			v[at] = v[at - 1];
-		v[at] = r;
+struct sorting {
+	range_compare_fn compare;
+	uint64_t low;		/* no start is below that */
+	struct range *part;	/* room for one */
+};
+
+/* Puts one more in order, behind @n that are. */
+static inline void insert_range(struct range *v, size_t n, struct range r,
+				range_compare_fn compare)
+{
+	for (; n && (v[n - 1].start > r.start ||
+		     (v[n - 1].start == r.start &&
+		      compare(&v[n - 1], &r) > 0)); n--)
+		v[n] = v[n - 1];
+	v[n] = r;
+}
+
+static uint32_t digit_of(const struct sorting *s, const struct range *r,
+			 int shift, uint32_t digits)
+{
+	return (uint32_t)((r->start - s->low) >> shift) & (digits - 1);
+}
+
+/* Where those of each digit begin; and one more, where the last ones end. */
+static void count_digits(const struct sorting *s, const struct range *v,
+			 size_t n, int shift, uint32_t digits, uint32_t *begin)
+{
+	uint32_t sum = 0;
+
+	memset(begin, 0, (digits + 1) * sizeof(*begin));
+	for (size_t i = 0; i < n; i++)
+		begin[digit_of(s, &v[i], shift, digits)]++;
+	for (uint32_t d = 0; d <= digits; d++) {
+		uint32_t here = begin[d];
+
+		begin[d] = sum;
+		sum += here;
 	}
+}
+
+static void sort_bits(const struct sorting *s, struct range *v, size_t n,
+		      int bits);
+
+static void sort_by_copy(const struct sorting *s, struct range *v, size_t n,
+			 int shift, uint32_t digits)
+{
+	uint32_t end[DIGITS + 1];
+
+	count_digits(s, v, n, shift, digits, end);
+	for (size_t i = 0; i < n; i++)
+		s->part[end[digit_of(s, &v[i], shift, digits)]++] = v[i];
+	/* Back they come in order, unless it takes another round. */
+	for (uint32_t d = 0, at = 0; d < digits; at = end[d++]) {
+		uint32_t few = end[d] - at;
+
+		if (few > VERY_FEW)
+			memcpy(v + at, s->part + at, few * sizeof(*v));
+		else
+			for (uint32_t i = 0; i < few; i++)
+				insert_range(v + at, i, s->part[at + i],
+					     s->compare);
+	}
+	for (uint32_t d = 0, at = 0; d < digits; at = end[d++])
+		if (end[d] - at > VERY_FEW)
+			sort_bits(s, v + at, end[d] - at, shift);
 }
 
 /*
- * By the digit of the start at @shift, in place, each range moved to its part
- * at once, and then each part by the next digit. There are few enough parts for
- * all their ends to stay in the cache. Short ones must not come as far as here:
- * they would take longer than they have.
+ * Each is exchanged for what is where it belongs, and the loop goes on behind it
+ * whatever that was, so that no exchange has to wait for the one before.
  */
-static void sort_digit(struct range *v, size_t n, uint64_t low, int shift,
-		       range_compare_fn compare)
+static void sort_by_exchange(const struct sorting *s, struct range *v, size_t n,
+			     int shift, uint32_t digits)
 {
-	size_t from[PARTS], to[PARTS] = { 0 }, sum = 0;
-	int next = shift ? shift - PART_BITS : -1;
+	uint32_t next[DIGITS + 1], end[DIGITS], left;
 
-	for (size_t i = 0; i < n; i++)
-		to[(v[i].start - low) >> shift & (PARTS - 1)]++;
-	for (size_t d = 0; d < PARTS; d++) {
-		from[d] = sum;
-		sum += to[d];
-		to[d] = sum;
-	}
-	for (size_t d = 0; d < PARTS; d++)
-		while (from[d] < to[d]) {
-			struct range r = v[from[d]];
-			size_t is = (r.start - low) >> shift & (PARTS - 1);
+	count_digits(s, v, n, shift, digits, next);
+	memcpy(end, next + 1, digits * sizeof(*end));
+	do {
+		left = 0;
+		for (uint32_t d = 0; d < digits; d++) {
+			for (uint32_t i = next[d]; i < end[d]; i++) {
+				uint32_t to = next[digit_of(s, &v[i], shift,
+							    digits)]++;
+				struct range r = v[i];
 
-			if (is == d) {
-				from[d]++;
-			} else {
-				v[from[d]] = v[from[is]];
-				v[from[is]++] = r;
+				v[i] = v[to];
+				v[to] = r;
 			}
+			left += end[d] - next[d];
 		}
-	for (size_t d = 0, at = 0; d < PARTS; at = to[d++])
-		if (to[d] - at > VERY_FEW && next >= 0)
-			sort_digit(v + at, to[d] - at, low, next, compare);
-		else if (to[d] - at > 1)
-			sort_few(v + at, to[d] - at, compare);
+	} while (left);
+	for (uint32_t d = 0, at = 0; d < digits; at = end[d++])
+		sort_bits(s, v + at, end[d] - at, shift);
 }
 
-/* @compare: by start first; it decides among those that begin together. */
-void range_sort(struct range_list *l, range_compare_fn compare)
+/* Their starts differ in the lowest @bits at most. */
+static void sort_bits(const struct sorting *s, struct range *v, size_t n,
+		      int bits)
 {
-	uint64_t low = UINT64_MAX, high = 0;
-	int shift = 0;
+	int by;
 
+	if (n <= VERY_FEW) {
+		for (size_t i = 1; i < n; i++)
+			insert_range(v, i, v[i], s->compare);
+	} else if (!bits) {
+		qsort(v, n, sizeof(*v), s->compare);
+	} else if (n <= SORT_ROOM) {
+		by = 64 - __builtin_clzll(n) - HANDFUL_BITS;
+		by = by < bits ? by : bits;
+		sort_by_copy(s, v, n, bits - by, 1u << by);
+	} else {
+		by = LONG_BITS < bits ? LONG_BITS : bits;
+		sort_by_exchange(s, v, n, bits - by, 1u << by);
+	}
+}
+
+/* 0, or -ENOMEM. @compare: by start first; it decides among those that begin
+ * together. */
+int range_sort(struct range_list *l, range_compare_fn compare)
+{
+	struct sorting s = { .compare = compare, .low = UINT64_MAX };
+	uint64_t high = 0;
+	int ret;
+
+	if (l->n < 2)
+		return 0;
+	ret = range_reserve(l, l->n < SORT_ROOM ? l->n : SORT_ROOM);
+	if (ret)
+		return ret;
+	s.part = l->v + l->n;
 	for (size_t i = 0; i < l->n; i++) {
-		low = l->v[i].start < low ? l->v[i].start : low;
+		s.low = l->v[i].start < s.low ? l->v[i].start : s.low;
 		high = l->v[i].start > high ? l->v[i].start : high;
 	}
-	while (l->n && shift < 64 - PART_BITS &&
-	       (high - low) >> shift >> PART_BITS)
-		shift += PART_BITS;
-	if (l->n > VERY_FEW)
-		sort_digit(l->v, l->n, low, shift, compare);
-	else
-		sort_few(l->v, l->n, compare);
+	sort_bits(&s, l->v, l->n,
+		  high > s.low ? 64 - __builtin_clzll(high - s.low) : 0);
+	return 0;
 }
