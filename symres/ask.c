@@ -24,7 +24,7 @@ enum {
 	LONG_NAME = 1 << 10,
 	REPEAT_BITS = 16,
 	REPEATS = 1 << REPEAT_BITS, /* pairs of addresses that are remembered */
-	AHEAD = 8,		/* questions; what they need is fetched */
+	AHEAD = 8,		/* what so many need after this one is fetched */
 };
 
 /* Answers that are none; they have no name. */
@@ -463,6 +463,8 @@ static void read_names(struct symres *s, struct file *f, struct symtab *t,
 			size_t len;
 			const char *name;
 
+			if (k + AHEAD < n)
+				strings_prefetch(&t->str, v[k + AHEAD].key);
 			name = strings_stretch(&t->str, st, v[k].key,
 					       v[j - 1].key + TAIL, &len);
 			if (name)
@@ -480,11 +482,16 @@ static void read_names(struct symres *s, struct file *f, struct symtab *t,
 static size_t read_symbols(struct symres *s, struct file *f, struct symtab *t,
 			   struct pair *v, size_t n, struct stretch *st)
 {
-	uint32_t most = WINDOW / sizeof(GElf_Sym), near = NEAR / sizeof(GElf_Sym);
+	uint32_t most = WINDOW / sizeof(GElf_Sym);
+	/* In memory no neighbour has to be read with it. */
+	uint32_t near = input_view(t->in, t->off, 1) ?
+			0 : NEAR / sizeof(GElf_Sym);
 	GElf_Sym *syms = (GElf_Sym *)st->buf;
 	size_t out = 0;
 
 	for (size_t i = 0, j; i < n; i = j) {
+		if (i + AHEAD < n)
+			symtab_prefetch(t, v[i + AHEAD].key - t->first);
 		for (j = i + 1; j < n && v[j].key - v[j - 1].key <= near &&
 		     v[j].key - v[i].key < most; j++)
 			;
@@ -527,6 +534,16 @@ static void read_file(struct symres *s, struct file *f, struct pair *sorted,
 	}
 }
 
+/* What was read is worth nothing where part of its file was not there. */
+static void drop_lost(struct asked *a, const struct file *f)
+{
+	if (!file_lost(f))
+		return;
+	for (uint32_t i = a->read; i < a->answers; i++)
+		if (a->answer[i].file == f->number)
+			a->answer[i].is.name = NULL;
+}
+
 /* Reads what was asked for and is not known. */
 static void read_answers(struct symres *s, struct asked *a)
 {
@@ -563,6 +580,7 @@ static void read_answers(struct symres *s, struct asked *a)
 		/* One whose index had to go is looked up again. */
 		if (f->indexed)
 			read_file(s, f, sorted + i, spare + i, j - i, &st);
+		drop_lost(a, f);
 	}
 	/* The next ones may be longer. */
 	a->mean = a->names_len / a->answers * 9 / 8 + 8;

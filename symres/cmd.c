@@ -255,9 +255,25 @@ static bool is_root(const char *dir)
 	return fd >= 0;
 }
 
+/* The session that runs. */
+static struct symres *running;
+
+/* What it does not know is as fatal as ever. */
+static void on_sigbus(int sig, siginfo_t *info, void *context)
+{
+	(void)context;
+	if (running && symres_sigbus(running, info->si_addr))
+		return;
+	signal(sig, SIG_DFL);
+	raise(sig);
+}
+
 /* Indexes are kept in the usual place unless the options say otherwise. */
 int open_session(struct symres **s, struct symres_opts *opts)
 {
+	const struct sigaction bus = {
+		.sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO,
+	};
 	char *dir;
 	int ret;
 
@@ -267,11 +283,19 @@ int open_session(struct symres **s, struct symres_opts *opts)
 	dir = opts->cache_dir ? NULL : default_cache();
 	if (!opts->cache_dir)
 		opts->cache_dir = dir;
+	opts->map_files = !sigaction(SIGBUS, &bus, NULL);
 	ret = symres_open(s, opts);
 	free(dir);
 	if (ret)
 		complain("%s", strerror(-ret));
+	running = *s;
 	return ret ? FAILED : DONE;
+}
+
+void close_session(struct symres *s)
+{
+	running = NULL;
+	symres_close(s);
 }
 
 int main(int argc, char **argv)

@@ -51,6 +51,7 @@ bool first_time(void **told, const char *text);
 void forget_told(void *told);
 char *default_cache(void);
 int open_session(struct symres **s, struct symres_opts *opts);
+void close_session(struct symres *s);
 
 /* --- output.c --- */
 

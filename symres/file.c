@@ -399,6 +399,13 @@ int file_unchanged(struct file *f)
 	return ret;
 }
 
+/* Was part of what was read of it not there? */
+bool file_lost(const struct file *f)
+{
+	return input_lost(&f->in) || input_lost(&f->debug_in) ||
+	       input_lost(&f->mini_in);
+}
+
 /* Once for all questions of a round: can it be searched, and is it as it was? */
 bool file_is_ready(struct file *f, struct symres *s)
 {

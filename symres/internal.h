@@ -3,6 +3,7 @@
 #ifndef SYMRES_INTERNAL_H
 #define SYMRES_INTERNAL_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <time.h>
@@ -42,6 +43,7 @@ struct input;
 struct input_pool {
 	struct input *open[INPUT_MAX_OPEN];
 	uint64_t tick;
+	bool map;		/* files may be mapped */
 };
 
 struct input {
@@ -54,6 +56,10 @@ struct input {
 	struct root *root;	/* NULL: none */
 	size_t below;		/* where in the path it is what the root has */
 	int fd;			/* -1: closed to make room for others */
+	unsigned char *map;	/* NULL: it is not mapped */
+	size_t map_size;
+	uint32_t reads;		/* since it was opened, until it is mapped */
+	volatile sig_atomic_t lost; /* part of what was mapped was not there */
 	uint64_t used;		/* tick of the last use */
 	uint64_t size;
 	uint64_t base;		/* where it begins in the file */
@@ -70,6 +76,11 @@ void input_trim(struct input *in, uint64_t from);
 void input_forget(struct input *in);
 void input_close(struct input *in);
 int input_read(struct input *in, uint64_t off, void *buf, size_t len);
+const unsigned char *input_view(const struct input *in, uint64_t off,
+				uint64_t len);
+bool input_lost(const struct input *in);
+bool input_sigbus(unsigned char *map, size_t size, const void *addr);
+bool pool_sigbus(struct input_pool *pool, const void *addr);
 int input_unchanged(struct input *in);
 bool input_same(const struct input *a, const struct input *b);
 
@@ -184,6 +195,7 @@ int symtab_find(struct symtab *t, const struct elf *elf, uint32_t type,
 int symtab_read(const struct symtab *t, uint32_t from, uint32_t n,
 		GElf_Sym *out);
 
+void symtab_prefetch(const struct symtab *t, uint32_t at);
 int symtab_read_xindex(const struct symtab *t, const struct elf *elf,
 		       uint32_t from, uint32_t n, uint32_t *out);
 
@@ -197,6 +209,7 @@ int text_reserve(struct text *t, size_t room);
 void strings_cache(struct strings *str);
 void strings_uncache(struct strings *str);
 int strings_get(struct strings *str, uint64_t at, struct text *out);
+void strings_prefetch(const struct strings *str, uint64_t at);
 const char *strings_stretch(struct strings *str, struct stretch *st,
 			    uint64_t at, uint64_t last, size_t *len);
 
@@ -447,6 +460,7 @@ int file_lookup(struct file *f, struct symres *s, uint64_t addr,
 int file_unchanged(struct file *f);
 bool file_is_ready(struct file *f, struct symres *s);
 bool file_loads(struct file *f, uint64_t addr);
+bool file_lost(const struct file *f);
 
 static inline uint32_t file_flags(const struct file *f)
 {

@@ -147,7 +147,7 @@ static int each_file(int argc, char **argv, bool tell)
 			status = FAILED;
 		}
 	}
-	symres_close(s);
+	close_session(s);
 	return status;
 }
 

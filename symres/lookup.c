@@ -484,7 +484,7 @@ int cmd_lookup(int argc, char **argv)
 	if (!l.status)
 		run(&l, name, argc, argv);
 	symres_maps_close(l.maps);
-	symres_close(l.s);
+	close_session(l.s);
 	forget_told(l.told_left);
 	return l.status;
 }

@@ -103,7 +103,7 @@ uint32_t name_key(const char *name, size_t len)
 	bool twin = (*name == 'S' && !strncmp(name, "SyS", 3)) ||
 		    (*name == 'c' && !strncmp(name, "compat_SyS", 10));
 
-	while (under < UINT8_MAX && name[under] == '_')
+	while (under < UINT8_MAX && under < len && name[under] == '_')
 		under++;
 	return (uint32_t)((UINT8_MAX - under) << 24 | len << 1 | !twin);
 }

@@ -105,6 +105,7 @@ int symres_open(struct symres **out, const struct symres_opts *opts)
 	s->ask_debuginfod = opts->debuginfod;
 	s->worth_focus = WORTH_FOCUS;
 	s->max_bytes = opts->max_bytes;
+	s->pool.map = opts->map_files;
 	if (opts->root && *opts->root &&
 	    root_open(&s->root, AT_FDCWD, opts->root, opts->root)) {
 		symres_close(s);
@@ -128,6 +129,20 @@ int symres_open(struct symres **out, const struct symres_opts *opts)
 		return -ENOMEM;
 	}
 	*out = s;
+	return 0;
+}
+
+int symres_sigbus(struct symres *s, const void *addr)
+{
+	if (pool_sigbus(&s->pool, addr))
+		return 1;
+	for (uint32_t i = 0; i < s->files; i++) {
+		struct file *f = s->file[i];
+
+		if (input_sigbus(f->index.map, f->index.map_size, addr) ||
+		    input_sigbus(f->names.map, f->names.map_size, addr))
+			return 1;
+	}
 	return 0;
 }
 

@@ -143,6 +143,17 @@ int symtab_read(const struct symtab *t, uint32_t from, uint32_t n,
 	return t->elf->section_addr ? add_section_addr(t, from, n, out) : 0;
 }
 
+/* One that will be read soon. */
+void symtab_prefetch(const struct symtab *t, uint32_t at)
+{
+	size_t size = entry_size(t->class);
+	const unsigned char *sym;
+
+	sym = input_view(t->in, t->off + at * (uint64_t)size, size);
+	if (sym)
+		__builtin_prefetch(sym);
+}
+
 /* The wide section numbers of symbols [from, from + n), if there are any. */
 int symtab_read_xindex(const struct symtab *t, const struct elf *elf,
 		       uint32_t from, uint32_t n, uint32_t *out)
@@ -263,9 +274,18 @@ int strings_get(struct strings *str, uint64_t at, struct text *out)
 	return 0;
 }
 
+void strings_prefetch(const struct strings *str, uint64_t at)
+{
+	const unsigned char *name = input_view(str->in, str->off + at, 1);
+
+	if (name)
+		__builtin_prefetch(name);
+}
+
 /*
- * The name at @at and its length, out of a stretch of names that are asked for
- * in order, the last of all at @last. NULL: it has to be read by itself.
+ * The name at @at and its length, where it is in memory or out of a stretch of
+ * names that are asked for in order, the last of all at @last. NULL: it has to
+ * be read by itself.
  */
 const char *strings_stretch(struct strings *str, struct stretch *st,
 			    uint64_t at, uint64_t last, size_t *len)
@@ -273,6 +293,15 @@ const char *strings_stretch(struct strings *str, struct stretch *st,
 	const char *from, *nul;
 	uint64_t end = last + 256 < str->size ? last + 256 : str->size;
 
+	if (at >= str->size)
+		return NULL;
+	from = (const char *)input_view(str->in, str->off + at,
+					str->size - at);
+	if (from) {
+		nul = memchr(from, 0, str->size - at);
+		*len = nul ? (size_t)(nul - from) : 0;
+		return nul ? from : NULL;
+	}
 	for (int reads = 0; ; reads++) {
 		if (at >= st->at && at - st->at < st->len) {
 			from = st->buf + (at - st->at);

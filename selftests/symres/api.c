@@ -264,7 +264,7 @@ static void test_changed(void)
 	unsigned char id[SYMRES_BUILD_ID_MAX];
 	struct symres *s = session();
 
-	/* cut short while it is in use: a mapping would kill us here */
+	/* cut short while it is in use; mapped.c has those that are mapped */
 	copy_file("nest.so", "change1");
 	CHECK(symres_lookup_file(s, "change1", 0x1004, &sym) == 1);
 	CHECK(!truncate("change1", 100));

@@ -22,3 +22,37 @@ gcc "${cc_args[@]}" -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -fsanitize-coverage=tra
 	-o growth growth.o $(make -s -C "$src" list-sources | sed "s|^|$src/|") \
 	-lelf -lz -llzma -lzstd -liberty
 relay growth.c < <(./growth quarter.so wide.so 2>&1)
+
+# Files that are mapped, and cut short: see mapped.c.
+python3 - <<'P' > long_name.s
+z = 'z' * 5000
+print('.globl %s, inner\n.type %s,@function\n%s: nop' % (z, z, z))
+print('.type inner,@function\ninner: ret\n.size inner,1\n.size %s,2' % z)
+P
+gcc -c -o long_name.o long_name.s
+ld.lld -shared --build-id -o wide_long.so wide.o long_name.o
+gcc "${cc_args[@]}" -D_GNU_SOURCE -o mapped "$here/mapped.c" "$tmp/symres-src/build/libsymres.so" \
+	-Wl,-rpath,"$tmp/symres-src/build" -lpthread
+./mapped wide_long.so > mapped.out 2>&1
+result $? "mapped.c ends by itself"
+relay mapped.c < mapped.out
+
+# The command while its file is cut short at any time: it answers each line.
+at=$((16#$(value wide_long.so wide_function_number_0)))
+for ((i = 0; i < 8000; i++)); do
+	printf 'cut_now.so\t%x\n' $((at + i * 25))
+done > cut_lines
+for ((i = 0; i < 8000; i++)); do
+	echo "wide_function_number_$((i * 25))"
+done > cut_names
+for pause in 0 .005 .01 .015 .02 .025 .03 .035 .04 .045; do
+	cp wide_long.so cut_now.so
+	"$symres" --batch --cache '' < cut_lines > "cut_answers$pause" &
+	sleep $pause
+	truncate -s 4096 cut_now.so
+	wait $!
+	echo "$? $(paste "cut_answers$pause" cut_names | awk '$1 == $2 || $1 == "??"' | wc -l)"
+done | sort | uniq -c > cut_status
+equal "batch: a file that is cut short at any time" "     10 0 8000" "$(cat cut_status)"
+cat cut_answers* | grep -qx '??'
+result $? "batch: some were cut short in time"

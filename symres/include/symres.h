@@ -71,6 +71,10 @@ struct symres_opts {
 				 * stripped file, ask the servers named in the
 				 * environment variable DEBUGINFOD_URLS, and wait
 				 * for them as DEBUGINFOD_TIMEOUT says */
+	uint32_t map_files;	/* not 0: map files of which more than the
+				 * headers is read, which halves the time where
+				 * many addresses are named; only for programs
+				 * whose handler of SIGBUS calls symres_sigbus() */
 };
 
 enum symres_policy {
@@ -90,6 +94,18 @@ int symres_open(struct symres **out, const struct symres_opts *opts);
 
 /* Frees everything; NULL is allowed. */
 void symres_close(struct symres *s);
+
+/*
+ * symres_sigbus() - a file was cut short under its mapping
+ * @addr: si_addr of the signal
+ *
+ * To be called by the handler of SIGBUS of a program that sets map_files, or
+ * whose kept indexes others may cut short, in the thread in which a call of the
+ * library was interrupted, with its handle. 1: it was in a mapping of this
+ * handle, the handler may return, and the file counts as changed. 0: it was not,
+ * or no memory is left.
+ */
+int symres_sigbus(struct symres *s, const void *addr);
 
 /* Where a name was found. */
 enum symres_source {

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * mapped WIDE: files that are cut short while they are mapped. WIDE has a build-id
+ * and the functions wide_function_number_0 and so on, of one byte each, behind
+ * them one of two bytes whose name is longer than a page, and in that "inner", a
+ * byte later. It is cut within the long name, whose first part would be a wrong
+ * one. Prints "ok NAME" or "not ok NAME: LINE".
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <symres.h>
+
+enum { WIDE = 200000, ASKED = 4000, TURNS = 2000, ENOUGH = 10, PAGE = 4096 };
+
+static int bad_line;
+
+#define CHECK(cond)						\
+	do {							\
+		if (!(cond) && !bad_line)			\
+			bad_line = __LINE__;			\
+	} while (0)
+
+static void report(const char *name)
+{
+	if (bad_line)
+		printf("not ok %s: mapped.c:%d\n", name, bad_line);
+	else
+		printf("ok %s\n", name);
+	bad_line = 0;
+}
+
+static const char *wide;
+static off_t cut_at;
+static uint64_t first, inner;
+static struct symres *running;
+static volatile sig_atomic_t buses;
+
+static void on_sigbus(int sig, siginfo_t *info, void *context)
+{
+	(void)sig;
+	(void)context;
+	buses++;
+	if (!symres_sigbus(running, info->si_addr))
+		_exit(3);
+}
+
+static void start(const char *cache)
+{
+	struct symres_opts opts = {
+		.size = sizeof(opts), .map_files = 1, .cache_dir = cache,
+	};
+	char cmd[256];
+
+	/* the same size and time: the same index */
+	snprintf(cmd, sizeof(cmd), "cp -p %s cut.so", wide);
+	if (system(cmd) || symres_open(&running, &opts))
+		exit(1);
+	buses = 0;
+}
+
+static bool is_right(const char *name, uint64_t addr)
+{
+	char want[64];
+
+	if (addr == inner - 1)
+		return strlen(name) > PAGE;
+	if (addr == inner)
+		return !strcmp(name, "inner");
+	snprintf(want, sizeof(want), "wide_function_number_%llu",
+		 (unsigned long long)(addr - first));
+	return !strcmp(name, want);
+}
+
+static int find_start(const struct symres_sym *sym, void *arg)
+{
+	*(uint64_t *)arg = sym->addr;
+	return 0;
+}
+
+/* Where the last run of z in the file has a page's end. */
+static off_t within_long_name(void)
+{
+	static const char zs[] = "zzzzzzzzzzzzzzzz";
+	FILE *f = fopen(wide, "r");
+	char *all, *at;
+	struct stat st;
+	off_t run = 0;
+
+	if (!f || fstat(fileno(f), &st))
+		exit(1);
+	all = malloc((size_t)st.st_size);
+	if (!all || fread(all, 1, (size_t)st.st_size, f) != (size_t)st.st_size)
+		exit(1);
+	fclose(f);
+	for (at = all; (at = memmem(at, (size_t)(all + st.st_size - at), zs,
+				    strlen(zs)));
+	     at += strspn(at, "z"))
+		run = at - all;
+	free(all);
+	return (run + PAGE) / PAGE * PAGE;
+}
+
+static int cut_after_first(const struct symres_sym *sym, void *arg)
+{
+	int *n = arg;
+
+	CHECK(is_right(sym->name, sym->addr));
+	if (++*n == 1)
+		CHECK(!truncate("cut.so", cut_at));
+	return 0;
+}
+
+static void test_between(void)
+{
+	struct symres_sym sym = { .size = sizeof(sym) };
+	int here = 0, told = 0;
+
+	start(NULL);
+	CHECK(symres_lookup_file(running, "cut.so", inner - 1, &sym) == 1);
+	CHECK(sym.name && is_right(sym.name, inner - 1));
+	symres_find_address(running, "cut.so", inner, cut_after_first, &told);
+	CHECK(told == 1 && buses);
+	CHECK(symres_lookup_file(running, "cut.so", first, &sym) == 0);
+	CHECK(sym.miss == SYMRES_MISS_CHANGED);
+	CHECK(!symres_sigbus(running, &here) && !symres_sigbus(running, NULL));
+	symres_close(running);
+	report("mapped: cut short between two symbols");
+}
+
+/* What an index says is confirmed by the file. */
+static void test_index(void)
+{
+	struct symres_info info = { .size = sizeof(info) };
+	struct symres_sym sym = { .size = sizeof(sym) };
+
+	start("cut_cache");
+	CHECK(symres_file_info(running, "cut.so", &info) == 1);
+	CHECK(info.kept_path && !truncate(info.kept_path, PAGE));
+	for (uint64_t i = 0; i < WIDE; i += 1000) {
+		CHECK(symres_lookup_file(running, "cut.so", first + i, &sym) >= 0);
+		CHECK(!sym.name || is_right(sym.name, first + i));
+	}
+	CHECK(buses);
+	symres_close(running);
+	report("mapped: a kept index that is cut short");
+}
+
+static void *cut_soon(void *arg)
+{
+	unsigned int *turn = arg;
+
+	usleep(*turn * 997 % 1500);
+	CHECK(!truncate("cut.so", cut_at));
+	return NULL;
+}
+
+/* All names are right or none; returns whether all were there. */
+static bool ask_all(void)
+{
+	const struct symres_answer *is;
+	struct symres_place *place;
+	uint64_t addr;
+	int named = 0;
+
+	if (symres_place(running, "cut.so", &place))
+		return false;
+	for (uint64_t i = 0; i < ASKED; i++)
+		symres_ask(running, place, first + i * (WIDE / ASKED));
+	symres_ask(running, place, inner - 1);
+	while ((is = symres_answer(running, &addr))) {
+		CHECK(!is->name || is_right(is->name, addr));
+		named += is->name != NULL;
+	}
+	return named == ASKED + 1;
+}
+
+/* Late enough for the file to have been found unchanged, now and then. */
+static void test_asked(void)
+{
+	int hit = 0;
+
+	start("cut_cache");
+	CHECK(ask_all());
+	symres_close(running);
+	for (unsigned int turn = 0; turn < TURNS && hit < ENOUGH; turn++) {
+		pthread_t cutter;
+
+		start("cut_cache");
+		CHECK(!pthread_create(&cutter, NULL, cut_soon, &turn));
+		ask_all();
+		pthread_join(cutter, NULL);
+		hit += buses > 0;
+		symres_close(running);
+	}
+	CHECK(hit);
+	report("mapped: cut short while names are read");
+}
+
+int main(int argc, char **argv)
+{
+	struct sigaction sa = {
+		.sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO,
+	};
+
+	if (argc != 2 || sigaction(SIGBUS, &sa, NULL))
+		return 1;
+	wide = argv[1];
+	cut_at = within_long_name();
+	start(NULL);
+	CHECK(symres_find_file(running, wide, "wide_function_number_0",
+			       find_start, &first) == 1);
+	CHECK(symres_find_file(running, wide, "inner", find_start, &inner) == 1);
+	symres_close(running);
+	test_between();
+	test_index();
+	test_asked();
+	return 0;
+}
