@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Indexes kept on disk. One file for each ELF file, policy and way of naming;
- * its name says what it is for, its head says it again, a checksum covers all.
- * It is written under another name and renamed, and never changed after that.
- * Whatever is in doubt, the index is made anew.
+ * Indexes kept on disk. One file for each ELF file, policy and way of naming,
+ * and one for its mini debug info, decompressed; its name says what it is for,
+ * its head says it again, a checksum covers all. It is written under another
+ * name and renamed, and never changed after that. Whatever is in doubt, it is
+ * made anew.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +18,7 @@
 #include "internal.h"
 
 #define MAGIC "symresIX"
-#define FORMAT 5	/* of this file, and of what the rules make of symbols */
+#define FORMAT 6	/* of this file, and of what the rules make of symbols */
 #define BYTE_ORDER_MARK 0x01020304
 
 struct stamp {
@@ -37,7 +38,7 @@ struct head {
 	uint32_t how, narrow;
 	struct stamp file, debug;
 	struct table_mark tab[MAX_TABLES];
-	uint64_t mini_size;
+	uint64_t mini_size;		/* of mini debug info: it is all then */
 	uint32_t ntab, nchunk, n, nplt;
 	uint32_t build_id_len, unused;
 	unsigned char build_id[SYMRES_BUILD_ID_MAX];
@@ -62,7 +63,6 @@ static uint64_t value_bytes(const struct head *h)
 					     sizeof(uint32_t));
 }
 
-/* All but the mini debug info. */
 static uint64_t index_bytes(const struct head *h)
 {
 	return sizeof(*h) + h->nchunk * (uint64_t)sizeof(struct index_chunk) +
@@ -79,8 +79,10 @@ static void describe(const struct file *f, const struct symres *s,
 	h->format = FORMAT;
 	h->byte_order = BYTE_ORDER_MARK;
 	h->how = s->perf | s->demangle << 1 | (what == KEPT_NAMES) << 2;
+	if (what == KEPT_MINI)
+		h->how = 1 << 3;
 	h->file = stamp_of(&f->in);
-	if (f->debug.in)
+	if (f->debug.in && what != KEPT_MINI)
 		h->debug = stamp_of(&f->debug_in);
 	h->build_id_len = (uint32_t)f->build_id_len;
 	memcpy(h->build_id, f->build_id, f->build_id_len);
@@ -90,19 +92,22 @@ static void describe(const struct file *f, const struct symres *s,
 static char *path_of(const struct file *f, const struct symres *s,
 		     enum kept what, const char *suffix)
 {
-	char id[2 * SYMRES_BUILD_ID_MAX + 1] = "", *path;
+	char id[2 * SYMRES_BUILD_ID_MAX + 1] = "", kind[] = "???", *path;
 	int n;
 
+	if (what == KEPT_MINI)
+		strcpy(kind, "m");
+	else
+		sprintf(kind, "%c%s%s", s->perf ? 'p' : 'h',
+			s->demangle ? "d" : "", what == KEPT_NAMES ? "n" : "");
 	for (size_t i = 0; i < f->build_id_len; i++)
 		sprintf(id + 2 * i, "%02x", f->build_id[i]);
 	if (!*id)
 		sprintf(id, "%" PRIx64 ".%" PRIx64, (uint64_t)f->in.dev,
 			(uint64_t)f->in.ino);
-	n = asprintf(&path, "%s/%s-%" PRIx64 "-%" PRIx64 ".%lx-%c%s%s.%d%s",
+	n = asprintf(&path, "%s/%s-%" PRIx64 "-%" PRIx64 ".%lx-%s.%d%s",
 		     s->cache_dir, id, f->in.size, (uint64_t)f->in.mtime.tv_sec,
-		     (unsigned long)f->in.mtime.tv_nsec, s->perf ? 'p' : 'h',
-		     s->demangle ? "d" : "", what == KEPT_NAMES ? "n" : "",
-		     FORMAT, suffix);
+		     (unsigned long)f->in.mtime.tv_nsec, kind, FORMAT, suffix);
 	return n < 0 ? NULL : path;
 }
 
@@ -111,10 +116,17 @@ static char *path_of(const struct file *f, const struct symres *s,
  * differs in one word always ends up with another sum. Four at a time, since
  * all of an index is read at each start.
  */
-static void sum_add(uint64_t sum[4], const void *buf, size_t len)
+struct sum {
+	uint64_t lane[4];
+	uint64_t bytes;
+};
+
+/* All parts but the last are of multiples of 32 bytes. */
+static void sum_add(struct sum *s, const void *buf, size_t len)
 {
 	const uint64_t *at = buf, *end = at + len / sizeof(*at);
-	uint64_t a = sum[0], b = sum[1], c = sum[2], d = sum[3];
+	uint64_t a = s->lane[0], b = s->lane[1], c = s->lane[2], d = s->lane[3];
+	uint64_t tail = 0;
 
 	for (; end - at >= 4; at += 4) {
 		a = (a ^ at[0]) * 0x9e3779b97f4a7c15u;
@@ -124,28 +136,34 @@ static void sum_add(uint64_t sum[4], const void *buf, size_t len)
 	}
 	for (; at < end; at++)
 		a = (a ^ *at) * 0x9e3779b97f4a7c15u;
-	sum[0] = a;
-	sum[1] = b;
-	sum[2] = c;
-	sum[3] = d;
+	if (len % sizeof(tail)) {
+		memcpy(&tail, end, len % sizeof(tail));
+		b = (b ^ tail) * 0x9e3779b97f4a7c15u;
+	}
+	*s = (struct sum) { { a, b, c, d }, s->bytes + len };
+}
+
+/* The head comes last: it says what is in the rest. */
+static uint64_t sum_end(struct sum *s, const struct head *h)
+{
+	uint64_t all = s->bytes;
+	struct head copy = *h;
+
+	copy.sum = 0;
+	sum_add(s, &copy, sizeof(copy));
+	for (int i = 0; i < 4; i++) {
+		all = (all ^ s->lane[i]) * 0xd6e8feb86659fd93u;
+		all ^= all >> 32;
+	}
+	return all;
 }
 
 static uint64_t sum_of(const struct head *h, const void *rest, size_t n)
 {
-	uint64_t sum[4] = { 0 }, tail[1] = { 0 }, all = n;
-	struct head copy = *h;
+	struct sum s = { 0 };
 
-	copy.sum = 0;
-	sum_add(sum, &copy, sizeof(copy));
-	sum_add(sum, rest, n);
-	/* All parts but the last are of whole words. */
-	memcpy(tail, (const char *)rest + n / 8 * 8, n % 8);
-	sum_add(sum, tail, sizeof(tail));
-	for (int i = 0; i < 4; i++) {
-		all = (all ^ sum[i]) * 0xd6e8feb86659fd93u;
-		all ^= all >> 32;
-	}
-	return all;
+	sum_add(&s, rest, n);
+	return sum_end(&s, h);
 }
 
 char *cache_path(const struct file *f, const struct symres *s)
@@ -204,7 +222,7 @@ static bool tables_fit(struct file *f, const struct head *h)
 	return true;
 }
 
-/* The mini debug info, decompressed, lies behind the index. */
+/* Of mini debug info only the file is of use, which is read like any other. */
 static int open_mini(struct file *f, struct symres *s, const char *path,
 		     const struct head *h)
 {
@@ -216,17 +234,9 @@ static int open_mini(struct file *f, struct symres *s, const char *path,
 	}
 	if (ret)
 		return ret;
-	f->mini_in.base = h->size - h->mini_size;
+	f->mini_in.base = sizeof(*h);
 	f->mini_in.size = h->mini_size;
 	return 0;
-}
-
-static int take_mini(struct file *f, struct symres *s, const char *path,
-		     const struct head *h)
-{
-	int ret = h->mini_size ? open_mini(f, s, path, h) : 0;
-
-	return ret || !h->mini_size ? ret : elf_open(&f->mini, &f->mini_in);
 }
 
 static int map_file(const char *path, void **map, size_t *size)
@@ -270,7 +280,7 @@ static void find_parts(const struct head *h, unsigned char *map, size_t size,
 /* Names are those of tables that have been found. */
 static int take_names(struct file *f, const struct head *h, struct index *ix)
 {
-	if (h->nplt || h->mini_size || h->nchunk != 1 || !tables_fit(f, h))
+	if (h->nplt || h->nchunk != 1 || !tables_fit(f, h))
 		return -ENOEXEC;
 	f->names = *ix;
 	return 0;
@@ -292,11 +302,14 @@ static int take(struct file *f, struct symres *s, enum kept what,
 	find_parts(h, map, size, &ix, &plt);
 	if (!chunks_fit(&ix))
 		return -ENOEXEC;
+	if (what == KEPT_MINI)
+		return h->mini_size && size - h->mini_size == sizeof(*h) ?
+		       open_mini(f, s, path, h) : -ENOEXEC;
+	if (h->mini_size)
+		return -ENOEXEC;
 	if (what == KEPT_NAMES)
 		return take_names(f, h, &ix);
-	ret = take_mini(f, s, path, h);
-	if (!ret)
-		ret = file_find_tables(f, s);
+	ret = file_find_tables(f, s);
 	if (!ret && !tables_fit(f, h))
 		ret = -ENOEXEC;
 	if (ret)
@@ -306,7 +319,7 @@ static int take(struct file *f, struct symres *s, enum kept what,
 	return 0;
 }
 
-/* 0: the file has its index now; -ENOMEM; else there was none of use. */
+/* 0: the file has what was kept now; -ENOMEM; else there was none of use. */
 int cache_load(struct file *f, struct symres *s, enum kept what)
 {
 	char *path;
@@ -322,11 +335,10 @@ int cache_load(struct file *f, struct symres *s, enum kept what)
 	ret = map_file(path, &map, &size);
 	if (!ret) {
 		ret = take(f, s, what, path, map, map, size);
-		if (ret) {
+		if (ret || what == KEPT_MINI)
 			munmap(map, size);
-			if (what == KEPT_ADDRESSES)
-				file_forget_tables(f);
-		}
+		if (ret && what == KEPT_ADDRESSES)
+			file_forget_tables(f);
 	}
 	free(path);
 	return ret;
@@ -371,8 +383,6 @@ static int write_all(const struct file *f, const struct index *ix,
 		ret = put_padded(fd, ix->key, ix->n * sizeof(*ix->key));
 	if (!ret)
 		ret = put_padded(fd, ix->val, value_bytes(h));
-	if (!ret && h->mini_size)
-		ret = put(fd, f->mini_in.mem, h->mini_size);
 	return ret;
 }
 
@@ -405,8 +415,8 @@ static void make_dirs(const char *dir)
 }
 
 /* What is on disk now need not be in memory as well. */
-static void exchange(struct file *f, struct symres *s, enum kept what,
-		     const struct head *h, const char *path, void *map)
+static void exchange(struct file *f, enum kept what, const struct head *h,
+		     void *map)
 {
 	struct index ix;
 	struct plt plt;
@@ -421,12 +431,6 @@ static void exchange(struct file *f, struct symres *s, enum kept what,
 	index_free(&f->index);
 	f->plt = plt;
 	f->index = ix;
-	if (!h->mini_size)
-		return;
-	/* Its tables stay where they are in it. */
-	input_close(&f->mini_in);
-	if (open_mini(f, s, path, h))
-		f->miss = SYMRES_MISS_CHANGED;
 }
 
 static void fill_head(const struct file *f, const struct symres *s,
@@ -443,11 +447,9 @@ static void fill_head(const struct file *f, const struct symres *s,
 	h->nchunk = ix->nchunk;
 	h->n = ix->n;
 	h->narrow = ix->narrow;
-	if (what == KEPT_ADDRESSES) {
+	if (what == KEPT_ADDRESSES)
 		h->nplt = (uint32_t)f->plt.n;
-		h->mini_size = f->mini.in ? f->mini_in.size : 0;
-	}
-	h->size = index_bytes(h) + h->mini_size;
+	h->size = index_bytes(h);
 }
 
 static int create(const struct symres *s, char *temp)
@@ -487,7 +489,7 @@ void cache_save(struct file *f, struct symres *s, enum kept what)
 	if (fd >= 0) {
 		if (!write_all(f, ix, &h, fd) && !write_sum(&h, fd, &map) &&
 		    unchanged(f) && !rename(temp, path)) {
-			exchange(f, s, what, &h, path, map);
+			exchange(f, what, &h, map);
 		} else {
 			if (map != MAP_FAILED)
 				munmap(map, h.size);
@@ -497,4 +499,62 @@ void cache_save(struct file *f, struct symres *s, enum kept what)
 	}
 	free(path);
 	free(temp);
+}
+
+/* Pieces of mini debug info on their way to the disk. */
+struct written {
+	int fd;
+	struct sum sum;
+};
+
+static int write_piece(void *arg, const void *piece, size_t len)
+{
+	struct written *w = arg;
+
+	sum_add(&w->sum, piece, len);
+	/* No error that could be one of what is unpacked. */
+	return put(w->fd, piece, len) ? -EIO : 0;
+}
+
+/*
+ * Decompresses the mini debug info, of @size bytes at @off, to where it is kept.
+ * 0: the file has it now; -EBADMSG, -EFBIG or -ENOMEM: it cannot be decompressed;
+ * else it cannot be kept.
+ */
+int cache_unpack_mini(struct file *f, struct symres *s, uint64_t off,
+		      uint64_t size, const struct room *room)
+{
+	struct head h;
+	struct written w = { .fd = -1 };
+	char *path, *temp;
+	int ret = -ENOMEM;
+
+	if (!s->cache_dir || f->in.mem)
+		return -ENOENT;
+	describe(f, s, KEPT_MINI, &h);
+	path = path_of(f, s, KEPT_MINI, "");
+	temp = path_of(f, s, KEPT_MINI, ".XXXXXX");
+	if (!path || !temp)
+		goto out;
+	w.fd = create(s, temp);
+	ret = w.fd < 0 ? -errno : put(w.fd, &h, sizeof(h));
+	if (!ret)
+		ret = unpack_pieces(f->elf.in, off, size, room, write_piece, &w);
+	h.mini_size = w.sum.bytes;
+	h.size = sizeof(h) + h.mini_size;
+	h.sum = sum_end(&w.sum, &h);
+	if (!ret && pwrite(w.fd, &h, sizeof(h), 0) != sizeof(h))
+		ret = -EIO;
+	if (!ret && (!unchanged(f) || rename(temp, path)))
+		ret = -EIO;
+	if (!ret)
+		ret = open_mini(f, s, path, &h);
+	else if (w.fd >= 0)
+		unlink(temp);
+	if (w.fd >= 0)
+		close(w.fd);
+out:
+	free(path);
+	free(temp);
+	return ret;
 }

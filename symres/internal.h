@@ -92,6 +92,17 @@ enum packing packing_of(struct input *in, uint64_t off);
 int unpack(struct input *in, uint64_t off, uint64_t len, unsigned char **mem,
 	   size_t *size);
 
+/* Memory to use for a while. */
+struct room {
+	void *mem;
+	size_t size;
+};
+
+typedef int (*unpack_fn)(void *arg, const void *piece, size_t len);
+
+int unpack_pieces(struct input *in, uint64_t off, uint64_t len,
+		  const struct room *room, unpack_fn fn, void *arg);
+
 /* --- elf.c: headers, whatever the class and byte order --- */
 
 /* .opd of 64-bit PowerPC; size 0: there is none. */
@@ -507,11 +518,13 @@ char *debuginfod_path(struct symres *s, const unsigned char *id, size_t len);
 char *cache_path(const struct file *f, const struct symres *s);
 uint64_t cache_index_bytes(const struct index *ix);
 
-/* What an index is for. */
-enum kept { KEPT_ADDRESSES, KEPT_NAMES };
+/* What is kept of a file: indexes, and its mini debug info. */
+enum kept { KEPT_ADDRESSES, KEPT_NAMES, KEPT_MINI };
 
 int cache_load(struct file *f, struct symres *s, enum kept what);
 void cache_save(struct file *f, struct symres *s, enum kept what);
+int cache_unpack_mini(struct file *f, struct symres *s, uint64_t off,
+		      uint64_t size, const struct room *room);
 
 /* --- minidebug.c --- */
 

@@ -182,7 +182,7 @@ static bool is_index(const char *name)
 	if (!what || name[id] != '-' || !id || what == name + id)
 		return false;
 	what++;
-	what += *what == 'h' || *what == 'p' ? 1 : 0;
+	what += strspn(what, "hpm") ? 1 : 0;
 	what += strspn(what, "dn");
 	return *what == '.' && what[1 + strspn(what + 1, "0123456789")] == 0;
 }

@@ -4,29 +4,54 @@
 
 #include "internal.h"
 
-/* What it takes to decompress one, as far as can be told: twice what comes out.
- * It is not to come on top of another big piece of memory. */
+/* What it takes to decompress one into memory, as far as can be told: twice what
+ * comes out. It is not to come on top of another big piece of memory. */
 enum { RATIO = 2 * 8, AT_ONCE = 10 << 20 };
+
+static int unpack_to_memory(struct file *f, struct symres *s,
+			    const GElf_Shdr *sh)
+{
+	unsigned char *mem;
+	size_t size;
+	int ret;
+
+	if (s->spare.room * sizeof(*s->spare.v) + RATIO * sh->sh_size > AT_ONCE)
+		range_list_free(&s->spare);
+	ret = unpack(f->elf.in, sh->sh_offset, sh->sh_size, &mem, &size);
+	if (!ret)
+		input_from_memory(&f->mini_in, mem, size);
+	return ret;
+}
+
+/* Takes what is kept, or decompresses it to be kept; else it is in memory. */
+static int open_unpacked(struct file *f, struct symres *s, const GElf_Shdr *sh)
+{
+	struct room room = {
+		s->spare.v, s->spare.room * sizeof(*s->spare.v),
+	};
+	int ret = cache_load(f, s, KEPT_MINI);
+
+	if (!ret || ret == -ENOMEM)
+		return ret;
+	ret = cache_unpack_mini(f, s, sh->sh_offset, sh->sh_size, &room);
+	if (!ret || ret == -EBADMSG || ret == -EFBIG || ret == -ENOMEM)
+		return ret;
+	return unpack_to_memory(f, s, sh);
+}
 
 /* Opens f->mini if the file has one that is well. 0, or -ENOMEM. */
 int minidebug_open(struct file *f, struct symres *s)
 {
 	const GElf_Shdr *sh = elf_section(&f->elf, ".gnu_debugdata");
-	unsigned char *mem;
-	size_t size;
 	int ret;
 
 	/* Nothing relocatable has one. */
 	if (!sh || f->elf.section_addr ||
 	    packing_of(f->elf.in, sh->sh_offset) != PACKING_XZ)
 		return 0;
-	/* The room for the list is wanted after that. */
-	if (s->spare.room * sizeof(*s->spare.v) + RATIO * sh->sh_size > AT_ONCE)
-		range_list_free(&s->spare);
-	ret = unpack(f->elf.in, sh->sh_offset, sh->sh_size, &mem, &size);
+	ret = open_unpacked(f, s, sh);
 	if (ret)
 		return ret == -ENOMEM ? ret : 0;
-	input_from_memory(&f->mini_in, mem, size);
 	ret = elf_open(&f->mini, &f->mini_in);
 	if (!ret && elf_alike(&f->mini, &f->elf))
 		return 0;

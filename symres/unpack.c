@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What is compressed by xz, gzip or zstd, decompressed into memory. Known by its
- * first bytes, never by its name. What is damaged, cut short or longer than a
- * limit is not taken at all.
+ * What is compressed by xz, gzip or zstd, decompressed into memory or piece by
+ * piece. Known by its first bytes, never by its name. What is damaged, cut short
+ * or longer than a limit is not taken at all.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -39,8 +39,39 @@ static void taken(struct flow *flow, size_t in, size_t out)
 	flow->out_len -= out;
 }
 
+/* Memory of the caller for the biggest thing that liblzma asks for, its
+ * dictionary. */
+struct lent {
+	lzma_allocator calls;
+	const struct room *room;
+	bool taken;
+};
+
+static void *lend(void *arg, size_t n, size_t size)
+{
+	struct lent *lent = arg;
+
+	if (size && n > SIZE_MAX / size)
+		return NULL;
+	if (lent->taken || n * size < STEP || n * size > lent->room->size)
+		return malloc(n * size);
+	lent->taken = true;
+	return lent->room->mem;
+}
+
+static void give_back(void *arg, void *mem)
+{
+	struct lent *lent = arg;
+
+	if (mem == lent->room->mem)
+		lent->taken = false;
+	else
+		free(mem);
+}
+
 struct unpacker {
 	enum packing packing;
+	struct lent lent;
 	union {
 		lzma_stream xz;
 		z_stream gz;
@@ -70,13 +101,18 @@ enum packing packing_of(struct input *in, uint64_t off)
 	return PACKING_NONE;
 }
 
-static int unpacker_begin(struct unpacker *u, enum packing packing)
+static int unpacker_begin(struct unpacker *u, enum packing packing,
+			  const struct room *room)
 {
 	memset(u, 0, sizeof(*u));
 	u->packing = packing;
 	switch (packing) {
 	case PACKING_XZ:
+		u->lent = (struct lent) {
+			{ lend, give_back, &u->lent }, room, false,
+		};
 		u->xz = (lzma_stream)LZMA_STREAM_INIT;
+		u->xz.allocator = &u->lent.calls;
 		return lzma_stream_decoder(&u->xz, MAX_DECODER, 0) == LZMA_OK ?
 		       0 : -ENOMEM;
 	case PACKING_GZIP:
@@ -177,13 +213,27 @@ static int step(struct unpacker *u, struct flow *flow)
 struct output {
 	unsigned char *mem;
 	size_t len, room;
+	uint64_t passed_on;	/* before what is in memory */
+	unpack_fn fn;		/* NULL: all stays there */
+	void *arg;
 };
 
-static int grow(struct output *out)
+static int pass_on(struct output *out)
 {
-	size_t more = out->room ? out->room * 2 : 256 << 10;
+	int ret = out->fn(out->arg, out->mem, out->len);
+
+	out->passed_on += out->len;
+	out->len = 0;
+	return ret;
+}
+
+static int make_room(struct output *out)
+{
+	size_t more = out->room ? out->room * 2 : out->fn ? STEP : 256 << 10;
 	unsigned char *bigger;
 
+	if (out->fn && out->room)
+		return out->passed_on < MAX_SIZE ? pass_on(out) : -EFBIG;
 	if (more > MAX_SIZE)
 		return -EFBIG;
 	bigger = realloc(out->mem, more);
@@ -211,7 +261,7 @@ static int unpack_stream(struct unpacker *u, struct input *in, uint64_t *at,
 			next += flow.in_len;
 		}
 		if (!ret && out->len == out->room)
-			ret = grow(out);
+			ret = make_room(out);
 		if (ret)
 			break;
 		flow.last = next == end;
@@ -224,26 +274,36 @@ static int unpack_stream(struct unpacker *u, struct input *in, uint64_t *at,
 	return ret < 0 ? ret : 0;
 }
 
-/* The whole, or nothing and the reason: some compressors write many streams. */
-int unpack(struct input *in, uint64_t off, uint64_t len, unsigned char **mem,
-	   size_t *size)
+/* Some compressors write many streams. */
+static int unpack_all(struct input *in, uint64_t off, uint64_t len,
+		      const struct room *room, struct output *out)
 {
 	unsigned char *buf = malloc(STEP);
 	enum packing packing = packing_of(in, off);
-	struct output out = { 0 };
 	struct unpacker u;
 	uint64_t at = off, end = off + len;
 	int ret = buf ? 0 : -ENOMEM;
 
 	do {
 		if (!ret)
-			ret = unpacker_begin(&u, packing);
+			ret = unpacker_begin(&u, packing, room);
 		if (ret)
 			break;
-		ret = unpack_stream(&u, in, &at, end, buf, &out);
+		ret = unpack_stream(&u, in, &at, end, buf, out);
 		unpacker_end(&u);
 	} while (!ret && at < end && packing_of(in, at) == packing);
 	free(buf);
+	return ret;
+}
+
+/* The whole, or nothing and the reason. */
+int unpack(struct input *in, uint64_t off, uint64_t len, unsigned char **mem,
+	   size_t *size)
+{
+	static const struct room none;
+	struct output out = { 0 };
+	int ret = unpack_all(in, off, len, &none, &out);
+
 	if (ret) {
 		free(out.mem);
 		return ret;
@@ -253,4 +313,20 @@ int unpack(struct input *in, uint64_t off, uint64_t len, unsigned char **mem,
 	if (!*mem)
 		*mem = out.mem;
 	return 0;
+}
+
+/*
+ * The same a piece at a time, all but the last of 64 KiB. An error may come after
+ * some. @room: what is not needed meanwhile, perhaps nothing.
+ */
+int unpack_pieces(struct input *in, uint64_t off, uint64_t len,
+		  const struct room *room, unpack_fn fn, void *arg)
+{
+	struct output out = { .fn = fn, .arg = arg };
+	int ret = unpack_all(in, off, len, room, &out);
+
+	if (!ret)
+		ret = pass_on(&out);
+	free(out.mem);
+	return ret;
 }

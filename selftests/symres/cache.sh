@@ -24,7 +24,8 @@ t = open('out').read().split('--\n')
 print(len(set(t[:3])) if len(t) == 4 and '+0x' in t[0] else t)")"
 	done
 done
-equal "one for each file and policy" 22 "$(kept here/store)"
+equal "one for each file and policy, and what was decompressed" "23 1" \
+	"$(kept here/store) $(find here/store -name '*-m.*' | wc -l)"
 equal "nothing but finished ones" "" "$(find here/store -name '*.??????' | grep -v '\.2$')"
 equal "for the user alone" "700 600" \
 	"$(stat -c %a here/store) $(stat -c %a here/store/* | sort -u)"
@@ -41,12 +42,14 @@ def seal(d):
     struct.pack_into('<Q', d, 16, 0)
     head = struct.calcsize(HEAD)
     mask, s = 2**64 - 1, [0] * 4
-    tail = bytes(d[len(d) // 8 * 8:]).ljust(8, b'\0')
-    for part in (d[:head], d[head:len(d) // 8 * 8], tail):
-        v = struct.unpack('<%dQ' % (len(part) // 8), part)
+    for part in (d[head:], d[:head]):
+        v = struct.unpack_from('<%dQ' % (len(part) // 8), part)
         for i, w in enumerate(v):
             k = i % 4 if i < len(v) // 4 * 4 else 0
             s[k] = (s[k] ^ w) * 0x9e3779b97f4a7c15 & mask
+        if len(part) % 8:
+            w = int.from_bytes(part[len(part) // 8 * 8:], 'little')
+            s[1] = (s[1] ^ w) * 0x9e3779b97f4a7c15 & mask
     total = len(d) - head
     for w in s:
         total = (total ^ w) * 0xd6e8feb86659fd93 & mask

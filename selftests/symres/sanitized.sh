@@ -137,7 +137,9 @@ PY
 cp ksyms ksyms2 hidden corpus_kallsyms/
 for f in mini.so nest.so p_ibt; do
 	"$symres" index --cache "fuzz_store/$f" $f
-	cp "fuzz_store/$f/"* "corpus_index/$f"
+	for kept in "fuzz_store/$f/"*; do
+		cp "$kept" "corpus_index/$f${kept##*-}"
+	done
 done
 { printf 'app.debug\0\0\0' && head -c 20 /dev/zero && cat app.debug; } > corpus_debuglink/app
 cp mini_names mini_full.so corpus_minidebug/
