@@ -453,6 +453,8 @@ static void keep_read(struct symres *s, struct file *f, struct symtab *t,
 static void read_names(struct symres *s, struct file *f, struct symtab *t,
 		       const struct pair *v, size_t n, struct stretch *st)
 {
+	bool there = strings_there(&t->str);
+
 	for (size_t i = 0, j; i < n; i = j) {
 		for (j = i + 1; j < n && v[j].key - v[j - 1].key <= NEAR &&
 		     v[j].key - v[i].key < st->room - TAIL; j++)
@@ -463,9 +465,11 @@ static void read_names(struct symres *s, struct file *f, struct symtab *t,
 			size_t len;
 			const char *name;
 
-			if (k + AHEAD < n)
+			if (there && k + AHEAD < n)
 				strings_prefetch(&t->str, v[k + AHEAD].key);
-			name = strings_stretch(&t->str, st, v[k].key,
+			name = there ?
+			       strings_in_place(&t->str, v[k].key, &len) :
+			       strings_stretch(&t->str, st, v[k].key,
 					       v[j - 1].key + TAIL, &len);
 			if (name)
 				keep_read(s, f, t, to, name, len);
@@ -483,14 +487,14 @@ static size_t read_symbols(struct symres *s, struct file *f, struct symtab *t,
 			   struct pair *v, size_t n, struct stretch *st)
 {
 	uint32_t most = WINDOW / sizeof(GElf_Sym);
-	/* In memory no neighbour has to be read with it. */
-	uint32_t near = input_view(t->in, t->off, 1) ?
-			0 : NEAR / sizeof(GElf_Sym);
+	bool there = input_view(t->in, t->off, 1);
+	/* What is in memory needs no neighbour to be read with it. */
+	uint32_t near = there ? 0 : NEAR / sizeof(GElf_Sym);
 	GElf_Sym *syms = (GElf_Sym *)st->buf;
 	size_t out = 0;
 
 	for (size_t i = 0, j; i < n; i = j) {
-		if (i + AHEAD < n)
+		if (there && i + AHEAD < n)
 			symtab_prefetch(t, v[i + AHEAD].key - t->first);
 		for (j = i + 1; j < n && v[j].key - v[j - 1].key <= near &&
 		     v[j].key - v[i].key < most; j++)

@@ -90,6 +90,7 @@ static void weigh_sorted(struct name_pair *p, struct range_list *l,
 			 const struct pair *v, size_t n, struct stretch *st)
 {
 	struct symtab *t = file_table(p->f, l->v[v[0].at].ref);
+	bool there = strings_there(&t->str);
 
 	st->len = 0;
 	for (size_t i = 0; i < n; i++) {
@@ -100,7 +101,9 @@ static void weigh_sorted(struct name_pair *p, struct range_list *l,
 		/* The list is long, and this is not its order. */
 		if (i + AHEAD < n)
 			__builtin_prefetch(&l->v[v[i + AHEAD].at], 1);
-		if (!p->shown)
+		if (!p->shown && there)
+			name = strings_in_place(&t->str, r->name, &len);
+		else if (!p->shown)
 			name = strings_stretch(&t->str, st, r->name,
 					       v[n - 1].key, &len);
 		/* Version text, if it is to go, is cut in a copy. */

@@ -134,13 +134,17 @@ static void sum_add(struct sum *s, const void *buf, size_t len)
 		c = (c ^ at[2]) * 0x9e3779b97f4a7c15u;
 		d = (d ^ at[3]) * 0x9e3779b97f4a7c15u;
 	}
+	s->lane[0] = a;
+	s->lane[1] = b;
+	s->lane[2] = c;
+	s->lane[3] = d;
+	s->bytes += len;
 	for (; at < end; at++)
-		a = (a ^ *at) * 0x9e3779b97f4a7c15u;
+		s->lane[0] = (s->lane[0] ^ *at) * 0x9e3779b97f4a7c15u;
 	if (len % sizeof(tail)) {
 		memcpy(&tail, end, len % sizeof(tail));
-		b = (b ^ tail) * 0x9e3779b97f4a7c15u;
+		s->lane[1] = (s->lane[1] ^ tail) * 0x9e3779b97f4a7c15u;
 	}
-	*s = (struct sum) { { a, b, c, d }, s->bytes + len };
 }
 
 /* The head comes last: it says what is in the rest. */

@@ -22,6 +22,10 @@ bool elf_extent_ok(const struct elf *elf, uint64_t off, uint64_t len)
 	return off <= elf->in->size && len <= elf->in->size - off;
 }
 
+/* Records of this byte order are as they should be. */
+enum { NATIVE = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB :
+							     ELFDATA2MSB };
+
 /* @len bytes of records of a type, in the byte order of this machine. */
 int records_read(struct input *in, int class, unsigned int encoding,
 		 Elf_Type type, uint64_t off, void *buf, size_t len)
@@ -32,7 +36,7 @@ int records_read(struct input *in, int class, unsigned int encoding,
 	};
 	int ret = input_read(in, off, buf, len);
 
-	if (ret)
+	if (ret || encoding == NATIVE)
 		return ret;
 	if (class == ELFCLASS32)
 		ret = elf32_xlatetom(&data, &data, encoding) != NULL;

@@ -222,8 +222,7 @@ static void map(struct input *in)
 	uint64_t size = in->base + in->size;
 	void *to;
 
-	if (!in->pool->map || in->reads++ != READS_BEFORE_MAP ||
-	    size > SIZE_MAX / 16)
+	if (in->reads++ != READS_BEFORE_MAP || size > SIZE_MAX / 16)
 		return;
 	to = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, in->fd, 0);
 	if (to == MAP_FAILED)
@@ -308,7 +307,7 @@ int input_read(struct input *in, uint64_t off, void *buf, size_t len)
 	if (ret)
 		return ret;
 	in->used = ++in->pool->tick;
-	if (!in->map)
+	if (in->pool->map && !in->map)
 		map(in);
 	if (in->map) {
 		memcpy(buf, in->map + off, len);

@@ -221,6 +221,9 @@ void strings_cache(struct strings *str);
 void strings_uncache(struct strings *str);
 int strings_get(struct strings *str, uint64_t at, struct text *out);
 void strings_prefetch(const struct strings *str, uint64_t at);
+bool strings_there(const struct strings *str);
+const char *strings_in_place(const struct strings *str, uint64_t at,
+			     size_t *len);
 const char *strings_stretch(struct strings *str, struct stretch *st,
 			    uint64_t at, uint64_t last, size_t *len);
 

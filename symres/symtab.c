@@ -282,10 +282,30 @@ void strings_prefetch(const struct strings *str, uint64_t at)
 		__builtin_prefetch(name);
 }
 
+/* Are all names in memory? */
+bool strings_there(const struct strings *str)
+{
+	return input_view(str->in, str->off, str->size);
+}
+
+/* The name at @at of such, and its length; NULL: there is none. */
+const char *strings_in_place(const struct strings *str, uint64_t at,
+			     size_t *len)
+{
+	const char *from, *nul;
+
+	if (at >= str->size)
+		return NULL;
+	from = (const char *)input_view(str->in, str->off + at,
+					str->size - at);
+	nul = from ? memchr(from, 0, str->size - at) : NULL;
+	*len = nul ? (size_t)(nul - from) : 0;
+	return nul ? from : NULL;
+}
+
 /*
- * The name at @at and its length, where it is in memory or out of a stretch of
- * names that are asked for in order, the last of all at @last. NULL: it has to
- * be read by itself.
+ * The name at @at and its length, out of a stretch of names that are asked for
+ * in order, the last of all at @last. NULL: it has to be read by itself.
  */
 const char *strings_stretch(struct strings *str, struct stretch *st,
 			    uint64_t at, uint64_t last, size_t *len)
@@ -293,15 +313,6 @@ const char *strings_stretch(struct strings *str, struct stretch *st,
 	const char *from, *nul;
 	uint64_t end = last + 256 < str->size ? last + 256 : str->size;
 
-	if (at >= str->size)
-		return NULL;
-	from = (const char *)input_view(str->in, str->off + at,
-					str->size - at);
-	if (from) {
-		nul = memchr(from, 0, str->size - at);
-		*len = nul ? (size_t)(nul - from) : 0;
-		return nul ? from : NULL;
-	}
 	for (int reads = 0; ; reads++) {
 		if (at >= st->at && at - st->at < st->len) {
 			from = st->buf + (at - st->at);
