@@ -24,7 +24,7 @@ enum {
 	LONG_NAME = 1 << 10,
 	REPEAT_BITS = 16,
 	REPEATS = 1 << REPEAT_BITS, /* pairs of addresses that are remembered */
-	AHEAD = 8,		/* what so many need after this one is fetched */
+	AHEAD = 8,		/* what is needed so many places ahead is fetched */
 };
 
 /* Answers that are none; they have no name. */
@@ -538,10 +538,13 @@ static void read_file(struct symres *s, struct file *f, struct pair *sorted,
 	}
 }
 
-/* What was read is worth nothing where part of its file was not there. */
-static void drop_lost(struct asked *a, const struct file *f)
+/*
+ * What was read is worth nothing if the file was cut short meanwhile: behind its
+ * end the last page of a mapping is zeros, which end names as if they were short.
+ */
+static void drop_changed(struct asked *a, struct file *f)
 {
-	if (!file_lost(f))
+	if (!file_unchanged(f))
 		return;
 	for (uint32_t i = a->read; i < a->answers; i++)
 		if (a->answer[i].file == f->number)
@@ -584,7 +587,7 @@ static void read_answers(struct symres *s, struct asked *a)
 		/* One whose index had to go is looked up again. */
 		if (f->indexed)
 			read_file(s, f, sorted + i, spare + i, j - i, &st);
-		drop_lost(a, f);
+		drop_changed(a, f);
 	}
 	/* The next ones may be longer. */
 	a->mean = a->names_len / a->answers * 9 / 8 + 8;

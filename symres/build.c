@@ -127,6 +127,7 @@ static int weigh(void *arg, struct range_list *l)
 	struct stretch st = { .room = STRETCH };
 	size_t n[MAX_TABLES] = { 0 };
 	struct pair *v, *spare;
+	int ret = -ENOMEM;
 
 	/* Any table may have them all; what is not used takes no memory. */
 	v = reallocarray(NULL, l->n, (f->ntab + 1) * sizeof(*v));
@@ -148,10 +149,11 @@ static int weigh(void *arg, struct range_list *l)
 		if (n[t])
 			weigh_sorted(p, l, pair_sort(v + t * l->n, spare, n[t]),
 				     n[t], &st);
+	ret = 0;
 out:
 	free(v);
 	free(st.buf);
-	return v && st.buf ? 0 : -ENOMEM;
+	return ret;
 }
 
 /* Stubs without a name of their own: by the function that is resolved there. */

@@ -115,7 +115,7 @@ int place_tell(struct symres *s, struct symres_place *pl, uint32_t ref,
 	struct symres_sym sym = { .size = sizeof(sym) };
 	struct file *f = pl->file;
 
-	if (file_symbol(f, ref, &s->name, &sym))
+	if (file_symbol(f, ref, &s->name, &sym) || file_unchanged(f))
 		return 0;
 	sym_mark(&sym, f);
 	sym.module = pl->path;

@@ -121,7 +121,7 @@ struct sum {
 	uint64_t bytes;
 };
 
-/* All parts but the last are of multiples of 32 bytes. */
+/* What is summed up may come in pieces, all but the last of multiples of 32. */
 static void sum_add(struct sum *s, const void *buf, size_t len)
 {
 	const uint64_t *at = buf, *end = at + len / sizeof(*at);
@@ -175,12 +175,6 @@ char *cache_path(const struct file *f, const struct symres *s)
 	return path_of(f, s, KEPT_ADDRESSES, "");
 }
 
-/* Of one in a mapping: all but the names. */
-uint64_t cache_index_bytes(const struct index *ix)
-{
-	return index_bytes(ix->map);
-}
-
 /* Does the head describe this file, and do its parts fill the index file? */
 static bool head_fits(const struct head *h, const struct head *want,
 		      uint64_t size)
@@ -226,39 +220,44 @@ static bool tables_fit(struct file *f, const struct head *h)
 	return true;
 }
 
-/* Of mini debug info only the file is of use, which is read like any other. */
+/* Of mini debug info only the file is of use, which is read like any other.
+ * @st: of the one that is meant. */
 static int open_mini(struct file *f, struct symres *s, const char *path,
-		     const struct head *h)
+		     const struct stat *st, uint64_t size)
 {
 	int ret = input_open(&f->mini_in, &s->pool, NULL, path);
 
-	if (!ret && f->mini_in.size != h->size) {
-		input_close(&f->mini_in);
-		ret = -ESTALE;
-	}
 	if (ret)
 		return ret;
-	f->mini_in.base = sizeof(*h);
-	f->mini_in.size = h->mini_size;
+	if (f->mini_in.dev != st->st_dev || f->mini_in.ino != st->st_ino ||
+	    f->mini_in.size != sizeof(struct head) + size) {
+		input_close(&f->mini_in);
+		return -ESTALE;
+	}
+	f->mini_in.base = sizeof(struct head);
+	f->mini_in.size = size;
 	return 0;
 }
 
-static int map_file(const char *path, void **map, size_t *size)
+/* In s->loading, where a handler of SIGBUS finds it too. */
+static int map_file(struct symres *s, const char *path, struct stat *st)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	struct stat st;
 	int ret = -ENOEXEC;
+	void *map;
 
 	if (fd < 0)
 		return -errno;
 	/* Nobody else's: it could be cut short under the mapping. */
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) &&
-	    st.st_uid == geteuid() && !(st.st_mode & 022) &&
-	    st.st_size > (off_t)sizeof(struct head) && st.st_size < INT32_MAX) {
-		*size = (size_t)st.st_size;
-		*map = mmap(NULL, *size, PROT_READ, MAP_PRIVATE | MAP_POPULATE,
-			    fd, 0);
-		ret = *map == MAP_FAILED ? -errno : 0;
+	if (!fstat(fd, st) && S_ISREG(st->st_mode) &&
+	    st->st_uid == geteuid() && !(st->st_mode & 022) &&
+	    st->st_size > (off_t)sizeof(struct head) &&
+	    st->st_size < INT32_MAX) {
+		map = mmap(NULL, (size_t)st->st_size, PROT_READ,
+			   MAP_PRIVATE | MAP_POPULATE, fd, 0);
+		ret = map == MAP_FAILED ? -errno : 0;
+		if (!ret)
+			s->loading = (struct room) { map, (size_t)st->st_size };
 	}
 	close(fd);
 	return ret;
@@ -291,9 +290,10 @@ static int take_names(struct file *f, const struct head *h, struct index *ix)
 }
 
 static int take(struct file *f, struct symres *s, enum kept what,
-		const char *path, const struct head *h, unsigned char *map,
-		size_t size)
+		const char *path, const struct stat *st)
 {
+	const struct head *h = s->loading.mem;
+	size_t size = s->loading.size;
 	struct index ix;
 	struct plt plt;
 	struct head want;
@@ -303,12 +303,12 @@ static int take(struct file *f, struct symres *s, enum kept what,
 	if (!head_fits(h, &want, size) ||
 	    h->sum != sum_of(h, h + 1, size - sizeof(*h)))
 		return -ENOEXEC;
-	find_parts(h, map, size, &ix, &plt);
+	find_parts(h, s->loading.mem, size, &ix, &plt);
 	if (!chunks_fit(&ix))
 		return -ENOEXEC;
 	if (what == KEPT_MINI)
 		return h->mini_size && size - h->mini_size == sizeof(*h) ?
-		       open_mini(f, s, path, h) : -ENOEXEC;
+		       open_mini(f, s, path, st, h->mini_size) : -ENOEXEC;
 	if (h->mini_size)
 		return -ENOEXEC;
 	if (what == KEPT_NAMES)
@@ -326,9 +326,9 @@ static int take(struct file *f, struct symres *s, enum kept what,
 /* 0: the file has what was kept now; -ENOMEM; else there was none of use. */
 int cache_load(struct file *f, struct symres *s, enum kept what)
 {
+	struct room before = s->loading;
+	struct stat st;
 	char *path;
-	size_t size = 0;
-	void *map = NULL;
 	int ret;
 
 	if (!s->cache_dir || f->in.mem)
@@ -336,13 +336,14 @@ int cache_load(struct file *f, struct symres *s, enum kept what)
 	path = path_of(f, s, what, "");
 	if (!path)
 		return -ENOMEM;
-	ret = map_file(path, &map, &size);
+	ret = map_file(s, path, &st);
 	if (!ret) {
-		ret = take(f, s, what, path, map, map, size);
+		ret = take(f, s, what, path, &st);
 		if (ret || what == KEPT_MINI)
-			munmap(map, size);
+			munmap(s->loading.mem, s->loading.size);
 		if (ret && what == KEPT_ADDRESSES)
 			file_forget_tables(f);
+		s->loading = before;
 	}
 	free(path);
 	return ret;
@@ -391,12 +392,14 @@ static int write_all(const struct file *f, const struct index *ix,
 }
 
 /* Of what lies on the disk now: it was not summed up while it was written. */
-static int write_sum(struct head *h, int fd, void **map)
+static int write_sum(struct symres *s, struct head *h, int fd, void **map)
 {
 	*map = mmap(NULL, h->size, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0);
 	if (*map == MAP_FAILED)
 		return -errno;
+	s->loading = (struct room) { *map, h->size };
 	h->sum = sum_of(h, (struct head *)*map + 1, h->size - sizeof(*h));
+	s->loading = (struct room) { 0 };
 	if (pwrite(fd, h, sizeof(*h), 0) == sizeof(*h))
 		return 0;
 	munmap(*map, h->size);
@@ -467,13 +470,6 @@ static int create(const struct symres *s, char *temp)
 	return mkostemp(temp, O_CLOEXEC | O_RDWR);
 }
 
-/* Is what the index was made from still there? */
-static bool unchanged(struct file *f)
-{
-	return !input_unchanged(&f->in) &&
-	       (!f->debug.in || !input_unchanged(&f->debug_in));
-}
-
 /* An index that cannot be kept is still of use. */
 void cache_save(struct file *f, struct symres *s, enum kept what)
 {
@@ -491,8 +487,8 @@ void cache_save(struct file *f, struct symres *s, enum kept what)
 	if (path && temp)
 		fd = create(s, temp);
 	if (fd >= 0) {
-		if (!write_all(f, ix, &h, fd) && !write_sum(&h, fd, &map) &&
-		    unchanged(f) && !rename(temp, path)) {
+		if (!write_all(f, ix, &h, fd) && !write_sum(s, &h, fd, &map) &&
+		    !file_unchanged(f) && !rename(temp, path)) {
 			exchange(f, what, &h, map);
 		} else {
 			if (map != MAP_FAILED)
@@ -509,12 +505,28 @@ void cache_save(struct file *f, struct symres *s, enum kept what)
 struct written {
 	int fd;
 	struct sum sum;
+	const struct file *f;
 };
+
+/* Not to fill a disk with what is of no use: it begins like its file. */
+static bool begins_well(const struct file *f, const void *piece, size_t len)
+{
+	Elf64_Ehdr e;
+
+	if (len < sizeof(e))
+		return false;
+	memcpy(&e, piece, sizeof(e));
+	return !memcmp(e.e_ident, ELFMAG, SELFMAG) &&
+	       e.e_ident[EI_CLASS] == f->elf.class &&
+	       e.e_ident[EI_DATA] == f->elf.encoding;
+}
 
 static int write_piece(void *arg, const void *piece, size_t len)
 {
 	struct written *w = arg;
 
+	if (!w->sum.bytes && !begins_well(w->f, piece, len))
+		return -EBADMSG;
 	sum_add(&w->sum, piece, len);
 	/* No error that could be one of what is unpacked. */
 	return put(w->fd, piece, len) ? -EIO : 0;
@@ -522,14 +534,15 @@ static int write_piece(void *arg, const void *piece, size_t len)
 
 /*
  * Decompresses the mini debug info, of @size bytes at @off, to where it is kept.
- * 0: the file has it now; -EBADMSG, -EFBIG or -ENOMEM: it cannot be decompressed;
- * else it cannot be kept.
+ * 0: the file has it now; -EBADMSG, -EFBIG or -ENOMEM: it cannot be unpacked or is
+ * none; else it cannot be kept.
  */
 int cache_unpack_mini(struct file *f, struct symres *s, uint64_t off,
 		      uint64_t size, const struct room *room)
 {
 	struct head h;
-	struct written w = { .fd = -1 };
+	struct written w = { .fd = -1, .f = f };
+	struct stat st;
 	char *path, *temp;
 	int ret = -ENOMEM;
 
@@ -541,7 +554,7 @@ int cache_unpack_mini(struct file *f, struct symres *s, uint64_t off,
 	if (!path || !temp)
 		goto out;
 	w.fd = create(s, temp);
-	ret = w.fd < 0 ? -errno : put(w.fd, &h, sizeof(h));
+	ret = w.fd < 0 || put(w.fd, &h, sizeof(h)) ? -EIO : 0;
 	if (!ret)
 		ret = unpack_pieces(f->elf.in, off, size, room, write_piece, &w);
 	h.mini_size = w.sum.bytes;
@@ -549,10 +562,11 @@ int cache_unpack_mini(struct file *f, struct symres *s, uint64_t off,
 	h.sum = sum_end(&w.sum, &h);
 	if (!ret && pwrite(w.fd, &h, sizeof(h), 0) != sizeof(h))
 		ret = -EIO;
-	if (!ret && (!unchanged(f) || rename(temp, path)))
+	if (!ret && (fstat(w.fd, &st) || file_unchanged(f) ||
+		     rename(temp, path)))
 		ret = -EIO;
 	if (!ret)
-		ret = open_mini(f, s, path, &h);
+		ret = open_mini(f, s, path, &st, h.mini_size);
 	else if (w.fd >= 0)
 		unlink(temp);
 	if (w.fd >= 0)

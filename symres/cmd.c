@@ -262,7 +262,8 @@ static struct symres *running;
 static void on_sigbus(int sig, siginfo_t *info, void *context)
 {
 	(void)context;
-	if (running && symres_sigbus(running, info->si_addr))
+	if (info->si_code > 0 && info->si_code != BUS_MCEERR_AO &&
+	    symres_sigbus(running, info->si_addr))
 		return;
 	signal(sig, SIG_DFL);
 	raise(sig);

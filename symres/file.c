@@ -255,6 +255,7 @@ int file_lookup(struct file *f, struct symres *s, uint64_t addr,
 	struct symres_sym before = *sym;
 	int ret = f->indexed ? -EAGAIN : name_without_index(f, s, addr, sym);
 
+	range_list_free(&s->spare);
 	if (ret != -EAGAIN)
 		return ret;
 	*sym = before;
@@ -302,6 +303,9 @@ static int name_stub(struct file *f, const struct plt_slot *slot,
 	sym->sym_size = slot->size;
 	sym->source = SYMRES_SOURCE_PLT;
 	sym->kind = SYMRES_KIND_FUNC;
+	/* No file confirms it: an index that was cut short has zeros here. */
+	if (!slot->size)
+		return -ENOENT;
 	switch (slot->kind) {
 	case PLT_SECTION:
 		sym->name = ".plt";
@@ -399,13 +403,6 @@ int file_unchanged(struct file *f)
 	return ret;
 }
 
-/* Was part of what was read of it not there? */
-bool file_lost(const struct file *f)
-{
-	return input_lost(&f->in) || input_lost(&f->debug_in) ||
-	       input_lost(&f->mini_in);
-}
-
 /* Once for all questions of a round: can it be searched, and is it as it was? */
 bool file_is_ready(struct file *f, struct symres *s)
 {
@@ -429,12 +426,11 @@ int file_name(struct file *f, struct symres *s, uint64_t addr,
 
 	if (ref == INDEX_NONE)
 		return sym_miss(sym, SYMRES_MISS_NO_SYMBOL, 0);
-	ret = file_unchanged(f);
-	if (!ret)
-		ret = file_symbol(f, ref, &s->name, sym);
+	ret = file_symbol(f, ref, &s->name, sym);
 	if (ret == -ENOMEM)
 		return ret;
-	if (ret == -ESTALE || ret == -EIO)
+	/* Whatever was read, it was of this file only if it is still the same. */
+	if (file_unchanged(f) || ret == -ESTALE || ret == -EIO)
 		return sym_miss(sym, SYMRES_MISS_CHANGED, 0);
 	if (ret == -ENOENT && !sym->name)
 		return sym_miss(sym, SYMRES_MISS_NO_SYMBOL, 0);

@@ -104,7 +104,7 @@ int symres_file_info(struct symres *s, const char *path,
 		free(s->kept_path);
 		s->kept_path = cache_path(f, s);
 		info->kept_path = s->kept_path;
-		info->bytes = cache_index_bytes(&f->index);
+		info->bytes = f->index.map_size;
 		info->kept_bytes = f->index.map_size;
 	} else {
 		info->bytes = f->index.n * info->range_bytes +

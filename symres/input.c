@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * The bytes of a file, read with pread: a file cut short under a mapping would
- * kill the reader. Where the program has said that its SIGBUS comes to us, files
- * are mapped: small reads all over a file then take a tenth of the time.
+ * kill the reader. Where the program has said that its SIGBUS comes to us,
+ * files are mapped: small reads all over a file then take a tenth of the time.
  * Descriptors beyond a limit are closed and opened again.
  */
 #include <errno.h>
@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,8 +22,10 @@ enum { READS_BEFORE_MAP = 16 };
 
 static void let_go(struct input *in)
 {
-	if (in->map)
+	if (in->map) {
 		munmap(in->map, in->map_size);
+		in->pool->mapped -= in->map_size;
+	}
 	in->map = NULL;
 	in->reads = 0;
 	close(in->fd);
@@ -216,19 +219,33 @@ static int reopen(struct input *in)
 	return 0;
 }
 
-/* Without a mapping all is read with pread. */
-static void map(struct input *in)
+/* Most of the address space is for others. */
+static uint64_t most_mapped(void)
 {
-	uint64_t size = in->base + in->size;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur > SIZE_MAX)
+		return SIZE_MAX / 8;
+	return limit.rlim_cur / 8;
+}
+
+/* Without a mapping all is read with pread. */
+static void map_if_worth(struct input *in)
+{
+	uint64_t size = in->base + in->size, most;
 	void *to;
 
-	if (in->reads++ != READS_BEFORE_MAP || size > SIZE_MAX / 16)
+	if (in->reads++ != READS_BEFORE_MAP)
+		return;
+	most = most_mapped();
+	if (size > most || in->pool->mapped > most - size)
 		return;
 	to = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, in->fd, 0);
 	if (to == MAP_FAILED)
 		return;
 	in->map = to;
 	in->map_size = (size_t)size;
+	in->pool->mapped += size;
 }
 
 /*
@@ -308,7 +325,7 @@ int input_read(struct input *in, uint64_t off, void *buf, size_t len)
 		return ret;
 	in->used = ++in->pool->tick;
 	if (in->pool->map && !in->map)
-		map(in);
+		map_if_worth(in);
 	if (in->map) {
 		memcpy(buf, in->map + off, len);
 		return input_lost(in) ? -EIO : 0;
@@ -326,8 +343,7 @@ int input_read(struct input *in, uint64_t off, void *buf, size_t len)
 	return 0;
 }
 
-/* 0, or -ESTALE when the file is no longer what was opened, -EIO if part of it
- * could not be read. */
+/* 0, or -ESTALE when the file is no longer what was opened. */
 int input_unchanged(struct input *in)
 {
 	struct stat st;
@@ -336,7 +352,7 @@ int input_unchanged(struct input *in)
 	if (in->mem || in->packed)
 		return 0;
 	if (input_lost(in))
-		return -EIO;
+		return -ESTALE;
 	ret = reopen(in);
 	if (ret)
 		return ret;

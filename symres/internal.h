@@ -44,6 +44,7 @@ struct input_pool {
 	struct input *open[INPUT_MAX_OPEN];
 	uint64_t tick;
 	bool map;		/* files may be mapped */
+	uint64_t mapped;	/* bytes of all of them */
 };
 
 struct input {
@@ -443,6 +444,7 @@ struct file {
 	int left_err;
 	unsigned char build_id[SYMRES_BUILD_ID_MAX];
 	size_t build_id_len;
+	bool mini_bad;		/* its mini debug info is of no use */
 	bool prepared;		/* its debug file and kept index were sought */
 	bool looked;		/* an index is the best way from now on */
 	bool indexed;
@@ -474,7 +476,6 @@ int file_lookup(struct file *f, struct symres *s, uint64_t addr,
 int file_unchanged(struct file *f);
 bool file_is_ready(struct file *f, struct symres *s);
 bool file_loads(struct file *f, uint64_t addr);
-bool file_lost(const struct file *f);
 
 static inline uint32_t file_flags(const struct file *f)
 {
@@ -519,7 +520,6 @@ char *debuginfod_path(struct symres *s, const unsigned char *id, size_t len);
 /* --- cache.c --- */
 
 char *cache_path(const struct file *f, const struct symres *s);
-uint64_t cache_index_bytes(const struct index *ix);
 
 /* What is kept of a file: indexes, and its mini debug info. */
 enum kept { KEPT_ADDRESSES, KEPT_NAMES, KEPT_MINI };
@@ -574,6 +574,7 @@ struct symres {
 	struct text name;
 	char *kept_path;	/* told by the last symres_file_info() */
 	struct range_list spare; /* for the next index, while many are made */
+	struct room loading;	/* a kept file that is mapped to be looked at */
 };
 
 int sym_start(struct symres_sym *sym);

@@ -4,9 +4,12 @@
 
 #include "internal.h"
 
-/* What it takes to decompress one into memory, as far as can be told: twice what
- * comes out. It is not to come on top of another big piece of memory. */
+/* What it takes to decompress one into memory, as far as can be told: twice
+ * what comes out. It is not to come on top of another big piece of memory. */
 enum { RATIO = 2 * 8, AT_ONCE = 10 << 20 };
+
+/* A dictionary as xz has it unless it is told otherwise, and a bit. */
+enum { DICTIONARY = 9 << 20 };
 
 static int unpack_to_memory(struct file *f, struct symres *s,
 			    const GElf_Shdr *sh)
@@ -26,13 +29,16 @@ static int unpack_to_memory(struct file *f, struct symres *s,
 /* Takes what is kept, or decompresses it to be kept; else it is in memory. */
 static int open_unpacked(struct file *f, struct symres *s, const GElf_Shdr *sh)
 {
-	struct room room = {
-		s->spare.v, s->spare.room * sizeof(*s->spare.v),
-	};
+	struct room room = { 0 };
 	int ret = cache_load(f, s, KEPT_MINI);
 
 	if (!ret || ret == -ENOMEM)
 		return ret;
+	/* The list of symbols comes after that, and takes the same memory. */
+	if (!range_reserve(&s->spare, DICTIONARY / sizeof(*s->spare.v)))
+		room = (struct room) {
+			s->spare.v, s->spare.room * sizeof(*s->spare.v),
+		};
 	ret = cache_unpack_mini(f, s, sh->sh_offset, sh->sh_size, &room);
 	if (!ret || ret == -EBADMSG || ret == -EFBIG || ret == -ENOMEM)
 		return ret;
@@ -46,17 +52,18 @@ int minidebug_open(struct file *f, struct symres *s)
 	int ret;
 
 	/* Nothing relocatable has one. */
-	if (!sh || f->elf.section_addr ||
+	if (!sh || f->elf.section_addr || f->mini_bad ||
 	    packing_of(f->elf.in, sh->sh_offset) != PACKING_XZ)
 		return 0;
 	ret = open_unpacked(f, s, sh);
-	if (ret)
-		return ret == -ENOMEM ? ret : 0;
-	ret = elf_open(&f->mini, &f->mini_in);
-	if (!ret && elf_alike(&f->mini, &f->elf))
-		return 0;
-	elf_close(&f->mini);
-	f->mini.in = NULL;
-	input_close(&f->mini_in);
+	if (!ret) {
+		ret = elf_open(&f->mini, &f->mini_in);
+		if (!ret && elf_alike(&f->mini, &f->elf))
+			return 0;
+		elf_close(&f->mini);
+		f->mini.in = NULL;
+		input_close(&f->mini_in);
+	}
+	f->mini_bad = ret != -ENOMEM;
 	return ret == -ENOMEM ? ret : 0;
 }

@@ -8,10 +8,6 @@
  * reach over the first of them ends there. An address belongs to the nearest
  * symbol before it that still holds it.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "internal.h"
 
 #define PERF_PAGE 4096

@@ -100,8 +100,8 @@ int compare_names(const char *a, const char *b)
 uint32_t name_key(const char *name, size_t len)
 {
 	size_t under = 0;
-	bool twin = (*name == 'S' && !strncmp(name, "SyS", 3)) ||
-		    (*name == 'c' && !strncmp(name, "compat_SyS", 10));
+	bool twin = (len >= 3 && !memcmp(name, "SyS", 3)) ||
+		    (len >= 10 && !memcmp(name, "compat_SyS", 10));
 
 	while (under < UINT8_MAX && under < len && name[under] == '_')
 		under++;

@@ -134,14 +134,19 @@ int symres_open(struct symres **out, const struct symres_opts *opts)
 
 int symres_sigbus(struct symres *s, const void *addr)
 {
-	if (pool_sigbus(&s->pool, addr))
+	if (!s)
+		return 0;
+	if (pool_sigbus(&s->pool, addr) ||
+	    input_sigbus(s->loading.mem, s->loading.size, addr))
 		return 1;
 	for (uint32_t i = 0; i < s->files; i++) {
 		struct file *f = s->file[i];
 
 		if (input_sigbus(f->index.map, f->index.map_size, addr) ||
-		    input_sigbus(f->names.map, f->names.map_size, addr))
+		    input_sigbus(f->names.map, f->names.map_size, addr)) {
+			f->in.lost = true;
 			return 1;
+		}
 	}
 	return 0;
 }

@@ -8,6 +8,7 @@
 
 /* No name is longer; a table without an end must not fill the memory. */
 #define MAX_NAME (1u << 20)
+#define LONG_NAME (64u << 10)
 
 static size_t entry_size(int class)
 {
@@ -288,17 +289,22 @@ bool strings_there(const struct strings *str)
 	return input_view(str->in, str->off, str->size);
 }
 
-/* The name at @at of such, and its length; NULL: there is none. */
+/*
+ * The name at @at of such, and its length. NULL: it has to be read by itself, as
+ * it is too long to be looked at for each of many symbols.
+ */
 const char *strings_in_place(const struct strings *str, uint64_t at,
 			     size_t *len)
 {
 	const char *from, *nul;
+	size_t most;
 
 	if (at >= str->size)
 		return NULL;
-	from = (const char *)input_view(str->in, str->off + at,
-					str->size - at);
-	nul = from ? memchr(from, 0, str->size - at) : NULL;
+	most = str->size - at < LONG_NAME ? (size_t)(str->size - at) :
+					    LONG_NAME;
+	from = (const char *)input_view(str->in, str->off + at, most);
+	nul = from ? memchr(from, 0, most) : NULL;
 	*len = nul ? (size_t)(nul - from) : 0;
 	return nul ? from : NULL;
 }

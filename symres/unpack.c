@@ -233,7 +233,8 @@ static int make_room(struct output *out)
 	unsigned char *bigger;
 
 	if (out->fn && out->room)
-		return out->passed_on < MAX_SIZE ? pass_on(out) : -EFBIG;
+		return out->passed_on + out->len < MAX_SIZE ? pass_on(out) :
+							      -EFBIG;
 	if (more > MAX_SIZE)
 		return -EFBIG;
 	bigger = realloc(out->mem, more);

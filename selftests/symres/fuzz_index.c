@@ -16,7 +16,7 @@ static char *path[KINDS];
 static struct symres_opts opts = {
 	.size = sizeof(opts), .debug_dirs = "", .cache_dir = store,
 };
-/* Where things are in a head, as cache.c has them; see index_is_used(). */
+/* Where things are in a head, as cache.c has them; see check_seal(). */
 enum { SUM = 16, SIZE = 24, HOW = 32, STAMPS = 40, TABLES = 88, BUILD_ID = 196,
        HEAD = 264, HOW_MINI = 8 };
 

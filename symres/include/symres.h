@@ -101,9 +101,10 @@ void symres_close(struct symres *s);
  *
  * To be called by the handler of SIGBUS of a program that sets map_files, or
  * whose kept indexes others may cut short, in the thread in which a call of the
- * library was interrupted, with its handle. 1: it was in a mapping of this
- * handle, the handler may return, and the file counts as changed. 0: it was not,
- * or no memory is left.
+ * library was interrupted, with its handle; not for signals that were sent
+ * (si_code is not above 0). 1: it was in a mapping of this handle, the handler
+ * may return, and the file counts as changed. 0: it was not, or no memory is
+ * left.
  */
 int symres_sigbus(struct symres *s, const void *addr);
 
@@ -410,7 +411,7 @@ struct symres_info {
 	uint64_t stubs;
 	const char *debug_path;	/* its separate debug file; NULL: none */
 	const char *kept_path;	/* where the index is kept; NULL: nowhere */
-	uint64_t kept_bytes;	/* size of that file, with what else it holds */
+	uint64_t kept_bytes;	/* size of that file */
 	const unsigned char *build_id; /* NULL: has none */
 	size_t build_id_len;
 	uint32_t miss;		/* enum symres_miss: why there is no index */
