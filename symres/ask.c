@@ -506,6 +506,8 @@ static size_t read_symbols(struct symres *s, struct file *f, struct symtab *t,
 			const GElf_Sym *sym = &syms[v[k].key - first];
 			struct symres_sym is;
 
+			if (sym->st_shndx == SHN_UNDEF)
+				continue;
 			is.flags = file_flags(f);
 			symbol_describe(t, &f->elf, sym, &is);
 			describe(&s->asked->answer[v[k].at].is, &is);
@@ -544,7 +546,7 @@ static void read_file(struct symres *s, struct file *f, struct pair *sorted,
  */
 static void drop_changed(struct asked *a, struct file *f)
 {
-	if (!file_unchanged(f))
+	if (!file_changed_meanwhile(f))
 		return;
 	for (uint32_t i = a->read; i < a->answers; i++)
 		if (a->answer[i].file == f->number)

@@ -31,9 +31,20 @@ struct batch {
 	enum status status;
 	uint64_t line;
 	void *told_left;	/* debug files of which that was told */
+	bool told_memory;
 	struct known known[PLACES];
 	char out[READ_SIZE];
 };
+
+/* Not what the file is to blame for; once is enough. */
+static void tell_memory(struct batch *b)
+{
+	if (!b->told_memory)
+		complain("%s: what is not named may have a name",
+			 strerror(ENOMEM));
+	b->told_memory = true;
+	b->status = FAILED;
+}
 
 /* Answers to all that was asked. */
 static void answer(struct batch *b)
@@ -43,6 +54,8 @@ static void answer(struct batch *b)
 	uint64_t addr;
 
 	while ((is = symres_answer(b->s, &addr))) {
+		if (!is->name && is->err == ENOMEM)
+			tell_memory(b);
 		n = put_name(b->out + len, sizeof(b->out) - len, b->format, is,
 			     addr);
 		if (!n) {

@@ -361,6 +361,9 @@ static int name_symbol(struct symtab *t, uint32_t at, const struct elf *elf,
 	GElf_Sym s;
 	int ret = symtab_read(t, at, 1, &s);
 
+	/* No index that is well has it. */
+	if (!ret && s.st_shndx == SHN_UNDEF)
+		ret = -ENOENT;
 	if (!ret)
 		ret = strings_get(&t->str, s.st_name, name);
 	if (ret)
@@ -403,6 +406,17 @@ int file_unchanged(struct file *f)
 	return ret;
 }
 
+/* What was read of it was read from what is open still. */
+bool file_changed_meanwhile(struct file *f)
+{
+	struct input *all[] = { &f->in, &f->debug_in, &f->mini_in };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (all[i]->fd >= 0 && input_unchanged(all[i]))
+			return true;
+	return false;
+}
+
 /* Once for all questions of a round: can it be searched, and is it as it was? */
 bool file_is_ready(struct file *f, struct symres *s)
 {
@@ -422,16 +436,19 @@ int file_name(struct file *f, struct symres *s, uint64_t addr,
 	      struct symres_sym *sym)
 {
 	uint32_t ref = index_find(&f->index, addr);
-	int ret;
+	int ret, changed;
 
 	if (ref == INDEX_NONE)
 		return sym_miss(sym, SYMRES_MISS_NO_SYMBOL, 0);
 	ret = file_symbol(f, ref, &s->name, sym);
 	if (ret == -ENOMEM)
 		return ret;
-	/* Whatever was read, it was of this file only if it is still the same. */
-	if (file_unchanged(f) || ret == -ESTALE || ret == -EIO)
+	/* What was read is of this file only if it is still the same. */
+	changed = file_unchanged(f);
+	if (changed == -ESTALE || ret == -ESTALE || ret == -EIO)
 		return sym_miss(sym, SYMRES_MISS_CHANGED, 0);
+	if (changed)
+		return sym_miss(sym, SYMRES_MISS_NO_FILE, -changed);
 	if (ret == -ENOENT && !sym->name)
 		return sym_miss(sym, SYMRES_MISS_NO_SYMBOL, 0);
 	if (ret)

@@ -32,23 +32,29 @@ static void let_go(struct input *in)
 	in->fd = -1;
 }
 
-/* A slot for one more descriptor; the one unused for longest makes room. */
-static struct input **pool_slot(struct input_pool *pool)
+/* A slot for one more descriptor; @full: there can be no more of them. The one
+ * unused for longest makes room; NULL: there is none. */
+static struct input **pool_slot(struct input_pool *pool, bool full)
 {
-	struct input **oldest = &pool->open[0];
+	struct input **oldest = NULL;
 
 	for (size_t i = 0; i < INPUT_MAX_OPEN; i++) {
-		if (!pool->open[i])
-			return &pool->open[i];
-		if (pool->open[i]->used < (*oldest)->used)
-			oldest = &pool->open[i];
+		struct input **slot = &pool->open[i];
+
+		if (!*slot && !full)
+			return slot;
+		if (*slot && (!oldest || (*slot)->used < (*oldest)->used))
+			oldest = slot;
 	}
+	if (!oldest)
+		return NULL;
 	let_go(*oldest);
+	*oldest = NULL;
 	return oldest;
 }
 
-static int open_regular(const struct root *root, const char *path,
-			struct stat *st)
+static int open_once(const struct root *root, const char *path,
+		     struct stat *st)
 {
 	int err = root_stat(root, path, st), fd;
 
@@ -73,6 +79,18 @@ static int open_regular(const struct root *root, const char *path,
 	return fd;
 }
 
+/* The process may be allowed fewer descriptors than we keep. */
+static int open_regular(struct input_pool *pool, const struct root *root,
+			const char *path, struct stat *st)
+{
+	int fd;
+
+	do {
+		fd = open_once(root, path, st);
+	} while ((fd == -EMFILE || fd == -ENFILE) && pool_slot(pool, true));
+	return fd;
+}
+
 static bool stat_agrees(const struct input *in, const struct stat *st)
 {
 	return st->st_dev == in->dev && st->st_ino == in->ino &&
@@ -83,7 +101,7 @@ static bool stat_agrees(const struct input *in, const struct stat *st)
 
 static void pool_add(struct input *in, int fd)
 {
-	*pool_slot(in->pool) = in;
+	*pool_slot(in->pool, false) = in;
 	in->fd = fd;
 	in->used = ++in->pool->tick;
 }
@@ -98,7 +116,7 @@ int input_open(struct input *in, struct input_pool *pool, struct root *root,
 
 	memset(in, 0, sizeof(*in));
 	in->fd = -1;
-	fd = open_regular(root, path, &st);
+	fd = open_regular(pool, root, path, &st);
 	if (fd < 0)
 		return fd;
 	in->path = path_join(root ? root->name : "", slash, path);
@@ -212,7 +230,7 @@ static int reopen(struct input *in)
 		return 0;
 	if (!in->path)
 		return -EBADF;
-	fd = open_regular(in->root, in->path + in->below, &st);
+	fd = open_regular(in->pool, in->root, in->path + in->below, &st);
 	if (fd < 0)
 		return fd;
 	pool_add(in, fd);

@@ -476,6 +476,7 @@ int file_lookup(struct file *f, struct symres *s, uint64_t addr,
 int file_unchanged(struct file *f);
 bool file_is_ready(struct file *f, struct symres *s);
 bool file_loads(struct file *f, uint64_t addr);
+bool file_changed_meanwhile(struct file *f);
 
 static inline uint32_t file_flags(const struct file *f)
 {

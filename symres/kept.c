@@ -329,7 +329,7 @@ int cmd_cache(int argc, char **argv)
 			for (size_t i = 0; i < l.n; i++)
 				print_entry(&l.v[i], json);
 			if (!json) {
-				printf("%10" PRIu64 "  in %zu indexes, ",
+				printf("%10" PRIu64 "  in %zu files, ",
 				       l.sum, l.n);
 				print_text(opts.cache_dir);
 				putchar('\n');

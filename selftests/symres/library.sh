@@ -56,3 +56,17 @@ done | sort | uniq -c > cut_status
 equal "batch: a file that is cut short at any time" "     10 0 8000" "$(cat cut_status)"
 cat cut_answers* | grep -qx '??'
 result $? "batch: some were cut short in time"
+
+# Little of what a process may be allowed.
+for ((i = 0; i < 100; i++)); do
+	cp nest.so few_$i.so
+	printf 'few_%s.so\t1012\n' $i
+done > few_lines
+equal "batch: fewer descriptors than files" "200 in1" \
+	"$(ulimit -n 24; cat few_lines few_lines | "$symres" --batch --cache '' | sort | uniq -c | sed 's/^ *//')"
+for i in 1 2; do
+	printf 'wide.so\t%s\n' "$(value wide.so wide_function_number_$i)"
+done > few_lines
+equal "batch: too little memory is no miss" \
+	"symres: Cannot allocate memory: what is not named may have a name|wide_function_number_1|??|1|" \
+	"$(ulimit -d 5000; "$symres" --batch --cache '' < few_lines 2>&1 | tr '\n' '|'; echo "${PIPESTATUS[0]}|")"
