@@ -248,13 +248,24 @@ static int name_without_index(struct file *f, struct symres *s, uint64_t addr,
 	return ret;
 }
 
+/* Mini debug info that was taken out of the cache, or put there anew by somebody
+ * else, is to be found again; that is no change of the file. */
+void file_renew(struct file *f)
+{
+	if (f->indexed && f->mini.in && input_unchanged(&f->mini_in) &&
+	    !input_unchanged(&f->in))
+		file_unload(f);
+}
+
 /* Names an address; sym->miss says why not. */
 int file_lookup(struct file *f, struct symres *s, uint64_t addr,
 		struct symres_sym *sym)
 {
 	struct symres_sym before = *sym;
-	int ret = f->indexed ? -EAGAIN : name_without_index(f, s, addr, sym);
+	int ret;
 
+	file_renew(f);
+	ret = f->indexed ? -EAGAIN : name_without_index(f, s, addr, sym);
 	range_list_free(&s->spare);
 	if (ret != -EAGAIN)
 		return ret;
@@ -420,6 +431,7 @@ bool file_changed_meanwhile(struct file *f)
 /* Once for all questions of a round: can it be searched, and is it as it was? */
 bool file_is_ready(struct file *f, struct symres *s)
 {
+	file_renew(f);
 	if (f->miss || file_index(f, s) || f->miss || file_unchanged(f))
 		return false;
 	f->round = s->round;

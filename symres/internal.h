@@ -470,6 +470,7 @@ void file_forget_tables(struct file *f);
 void file_free_sections(struct file *f);
 int file_read_sections(struct file *f);
 void file_unload(struct file *f);
+void file_renew(struct file *f);
 int file_index(struct file *f, struct symres *s);
 int file_lookup(struct file *f, struct symres *s, uint64_t addr,
 		struct symres_sym *sym);

@@ -70,3 +70,26 @@ done > few_lines
 equal "batch: too little memory is no miss" \
 	"symres: Cannot allocate memory: what is not named may have a name|wide_function_number_1|??|1|" \
 	"$(ulimit -d 5000; "$symres" --batch --cache '' < few_lines 2>&1 | tr '\n' '|'; echo "${PIPESTATUS[0]}|")"
+
+# Mini debug info that is no longer in the cache when its file is opened again.
+for ((i = 0; i < 70; i++)); do
+	cp mini.so mini_$i.so
+done
+mkfifo ask6 answer6
+"$symres" --batch --cache mini_store < ask6 > answer6 &
+exec 8> ask6 9< answer6
+hid=$(value mini_full.so hid)
+ask_mini() {
+	printf 'mini_%s.so\t%s\n' "$1" "$hid" >&8
+	read -r -t 20 line <&9
+}
+ask_mini 0
+first=$line
+rm mini_store/*
+for ((i = 1; i < 70; i++)); do
+	ask_mini $i
+done
+ask_mini 0
+equal "mini debug info taken out of the cache" "hid hid" "$first $line"
+exec 8>&- 9<&-
+wait $!
