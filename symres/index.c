@@ -97,61 +97,65 @@ int index_append(struct index *ix, uint32_t key, uint32_t val)
 	return 0;
 }
 
-/* From sorted @from to searchable @to; both have @n. */
-static void arrange(const uint32_t *from, uint32_t *to, uint32_t n)
+/* From the place of one to that of the next in order: down to the left, or up as
+ * long as it comes from the right. */
+static uint64_t next_place(uint64_t k, uint64_t n)
 {
-	uint64_t k = 1, at = 0;
-
-	while (2 * k <= n)
-		k *= 2;
-	/* In order: down to the left, then up as long as we come from the right. */
-	while (at < n) {
-		to[k - 1] = from[at++];
-		if (2 * k + 1 <= n) {
-			k = 2 * k + 1;
-			while (2 * k <= n)
-				k *= 2;
-		} else {
-			while (k & 1)
-				k /= 2;
-			k /= 2;
-		}
-	}
+	if (2 * k + 1 > n)
+		return k >> (__builtin_ctzll(~k) + 1);
+	for (k = 2 * k + 1; 2 * k <= n; k *= 2)
+		;
+	return k;
 }
 
 /* Values that are small are kept small. */
-static void narrow(struct index *ix)
+static bool is_narrow(const struct index *ix)
 {
-	uint16_t *to;
-
 	for (uint32_t i = 0; i < ix->n; i++)
 		if (ix->val[i] >= NARROW_NONE && ix->val[i] != INDEX_NONE)
-			return;
-	/* In place: what is written has been read. */
-	to = (uint16_t *)ix->val;
-	for (uint32_t i = 0; i < ix->n; i++)
-		to[i] = (uint16_t)ix->val[i];
-	ix->narrow = true;
+			return false;
+	return true;
 }
 
 /* Nothing is added any more; from now on it can be searched. */
 int index_finish(struct index *ix)
 {
-	uint32_t **arrays[] = { &ix->key, &ix->val };
+	uint32_t *key = NULL, *val = NULL;
+	bool narrow = is_narrow(ix);
 
-	for (size_t i = 0; i < 2 && ix->n; i++) {
-		uint32_t *to = reallocarray(NULL, ix->n, sizeof(*to));
-
-		if (!to)
+	if (ix->n) {
+		key = reallocarray(NULL, ix->n, sizeof(*key));
+		val = reallocarray(NULL, ix->n, narrow ? sizeof(uint16_t) :
+							 sizeof(uint32_t));
+		if (!key || !val) {
+			free(key);
+			free(val);
 			return -ENOMEM;
-		for (uint32_t c = 0; c < ix->nchunk; c++)
-			arrange(*arrays[i] + ix->chunk[c].first,
-				to + ix->chunk[c].first, ix->chunk[c].n);
-		free(*arrays[i]);
-		*arrays[i] = to;
+		}
 	}
+	for (uint32_t c = 0; c < ix->nchunk; c++) {
+		uint32_t first = ix->chunk[c].first, n = ix->chunk[c].n;
+		uint64_t k = 1;
+
+		while (2 * k <= n)
+			k *= 2;
+		for (uint32_t at = first; at < first + n; at++) {
+			uint64_t to = first + k - 1;
+
+			key[to] = ix->key[at];
+			if (narrow)
+				((uint16_t *)val)[to] = (uint16_t)ix->val[at];
+			else
+				val[to] = ix->val[at];
+			k = next_place(k, n);
+		}
+	}
+	free(ix->key);
+	free(ix->val);
+	ix->key = key;
+	ix->val = val;
 	ix->room = ix->n;
-	narrow(ix);
+	ix->narrow = narrow;
 	return 0;
 }
 
@@ -226,13 +230,7 @@ uint32_t index_first(const struct index *ix, uint32_t key)
 /* The place behind @at in the order of keys; 0: it is the last one. */
 uint32_t index_next(const struct index *ix, uint32_t at)
 {
-	size_t k = at;
-
-	if (2 * k + 1 > ix->n)
-		return (uint32_t)(k >> (__builtin_ctzll(~k) + 1));
-	for (k = 2 * k + 1; 2 * k <= ix->n; k *= 2)
-		;
-	return (uint32_t)k;
+	return (uint32_t)next_place(at, ix->n);
 }
 
 void index_free(struct index *ix)
