@@ -16,22 +16,9 @@
 #include <unistd.h>
 #include <symres.h>
 
-static int bad_line;
+#include "check.h"
 
-#define CHECK(cond)						\
-	do {							\
-		if (!(cond) && !bad_line)			\
-			bad_line = __LINE__;			\
-	} while (0)
-
-static void report(const char *name)
-{
-	if (bad_line)
-		printf("not ok %s: api.c:%d\n", name, bad_line);
-	else
-		printf("ok %s\n", name);
-	bad_line = 0;
-}
+#define report(name) report_of("api.c", name)
 
 static long anonymous_kib(void)
 {

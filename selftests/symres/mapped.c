@@ -17,24 +17,11 @@
 #include <unistd.h>
 #include <symres.h>
 
+#include "check.h"
+
 enum { WIDE = 200000, ASKED = 4000, TURNS = 2000, ENOUGH = 10, PAGE = 4096 };
 
-static int bad_line;
-
-#define CHECK(cond)						\
-	do {							\
-		if (!(cond) && !bad_line)			\
-			bad_line = __LINE__;			\
-	} while (0)
-
-static void report(const char *name)
-{
-	if (bad_line)
-		printf("not ok %s: mapped.c:%d\n", name, bad_line);
-	else
-		printf("ok %s\n", name);
-	bad_line = 0;
-}
+#define report(name) report_of("mapped.c", name)
 
 static const char *wide;
 static off_t page_end, cut_at;
