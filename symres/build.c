@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* From the tables of a file to its index: which of several names is given. */
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,16 +76,6 @@ static uint32_t stored_worth(struct name_pair *p, const struct range *r)
 
 enum { STRETCH = 64 << 10, AHEAD = 8 };
 
-/* Of the table that a symbol is in. */
-static unsigned int table_number(const struct file *f, uint32_t ref)
-{
-	unsigned int i = f->ntab - 1;
-
-	while (ref < f->tab[i].first)
-		i--;
-	return i;
-}
-
 /* Names of one table, in the order of the table. */
 static void weigh_sorted(struct name_pair *p, struct range_list *l,
 			 const struct pair *v, size_t n, struct stretch *st)
@@ -139,7 +130,7 @@ static int weigh(void *arg, struct range_list *l)
 		const struct range *r = &l->v[i];
 
 		if (r->rival) {
-			unsigned int t = table_number(f, r->ref);
+			ptrdiff_t t = file_table(f, r->ref) - f->tab;
 
 			v[t * l->n + n[t]++] =
 				(struct pair) { r->name, (uint32_t)i };

@@ -47,17 +47,6 @@ void file_free(struct file *f)
 	free(f);
 }
 
-/* The table of symbol @ref of the file; NULL: there is none. */
-struct symtab *file_table(struct file *f, uint32_t ref)
-{
-	unsigned int i = f->ntab;
-
-	while (i-- > 0)
-		if (ref >= f->tab[i].first)
-			return &f->tab[i];
-	return NULL;
-}
-
 static void add_table(struct file *f, const struct elf *elf, uint32_t type,
 		      enum symres_source source, bool perf)
 {

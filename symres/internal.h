@@ -464,7 +464,6 @@ struct file {
 
 void file_load(struct file *f);
 void file_free(struct file *f);
-struct symtab *file_table(struct file *f, uint32_t ref);
 int file_find_tables(struct file *f, struct symres *s);
 void file_forget_tables(struct file *f);
 void file_free_sections(struct file *f);
@@ -478,6 +477,17 @@ int file_unchanged(struct file *f);
 bool file_is_ready(struct file *f, struct symres *s);
 bool file_loads(struct file *f, uint64_t addr);
 bool file_changed_meanwhile(struct file *f);
+
+/* The table of symbol @ref of the file; NULL: there is none. */
+static inline struct symtab *file_table(struct file *f, uint32_t ref)
+{
+	unsigned int i = f->ntab;
+
+	while (i-- > 0)
+		if (ref >= f->tab[i].first)
+			return &f->tab[i];
+	return NULL;
+}
 
 static inline uint32_t file_flags(const struct file *f)
 {
