@@ -71,6 +71,7 @@ struct asked {
 	char *names;
 	uint32_t names_len, names_room;
 	uint32_t mean;		/* length of a name, as far as seen */
+	uint64_t ahead;		/* round in which indexes were made ahead */
 	uint64_t questions, hits; /* since the table was empty */
 	struct symres_answer single;	/* the last one that is not kept */
 };
@@ -296,9 +297,41 @@ static uint32_t number_of(struct asked *a, const struct file *f, uint32_t ref)
 	return number;
 }
 
+/*
+ * Makes the indexes that the queue will need. Those that wait for mini debug
+ * info come last: the worker decompresses it while the others are made.
+ */
+static void index_ahead(struct symres *s, struct asked *a)
+{
+	int ret = 0;
+
+	a->ahead = s->round;
+	s->ahead = true;
+	for (struct question *q = a->found; q < a->put && ret != -ENOMEM; q++) {
+		struct file *f = s->place[q->place - 1]->file;
+
+		if (f && !f->indexed && !f->miss && !f->unpacking)
+			ret = file_index(f, s);
+	}
+	s->ahead = false;
+}
+
+/* The first time in a round. */
+static __attribute__((noinline)) bool make_ready(struct symres *s,
+						 struct file *f)
+{
+	struct asked *a = s->asked;
+
+	/* With a budget one could go before it is used. */
+	if (s->use_thread && !s->max_bytes && a->ahead != s->round &&
+	    !f->indexed && !f->miss && file_take_kept(f, s) == 1)
+		index_ahead(s, a);
+	return file_is_ready(f, s);
+}
+
 static bool is_ready(struct symres *s, struct file *f)
 {
-	return f->round == s->round || file_is_ready(f, s);
+	return f->round == s->round || make_ready(s, f);
 }
 
 static uint32_t find_answer(struct symres *s, struct file *f, uint64_t addr)

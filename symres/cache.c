@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -470,42 +471,83 @@ static int create(const struct symres *s, char *temp)
 	return mkostemp(temp, O_CLOEXEC | O_RDWR);
 }
 
+/* A file on its way into the cache, under another name until it is complete. */
+struct new_kept {
+	char *path, *temp;
+	int fd;
+	bool there;		/* under the other name */
+};
+
+/* 0, or an error; new_end() comes after either. */
+static int new_begin(struct new_kept *n, const struct file *f,
+		     const struct symres *s, enum kept what)
+{
+	*n = (struct new_kept) { .fd = -1 };
+	n->path = path_of(f, s, what, "");
+	n->temp = path_of(f, s, what, ".XXXXXX");
+	if (!n->path || !n->temp)
+		return -ENOMEM;
+	n->fd = create(s, n->temp);
+	n->there = n->fd >= 0;
+	return n->there ? 0 : -EIO;
+}
+
+static void new_close(struct new_kept *n)
+{
+	if (n->fd >= 0)
+		close(n->fd);
+	n->fd = -1;
+}
+
+static int new_keep(struct new_kept *n)
+{
+	if (rename(n->temp, n->path))
+		return -EIO;
+	n->there = false;
+	return 0;
+}
+
+static void new_end(struct new_kept *n)
+{
+	new_close(n);
+	if (n->there)
+		unlink(n->temp);
+	free(n->path);
+	free(n->temp);
+}
+
 /* An index that cannot be kept is still of use. */
 void cache_save(struct file *f, struct symres *s, enum kept what)
 {
 	const struct index *ix = what == KEPT_NAMES ? &f->names : &f->index;
-	char *path = NULL, *temp = NULL;
+	struct new_kept new;
 	void *map = MAP_FAILED;
 	struct head h;
-	int fd = -1;
 
 	if (!s->cache_dir || f->in.mem || !ix->n)
 		return;
 	fill_head(f, s, what, &h);
-	path = path_of(f, s, what, "");
-	temp = path_of(f, s, what, ".XXXXXX");
-	if (path && temp)
-		fd = create(s, temp);
-	if (fd >= 0) {
-		if (!write_all(f, ix, &h, fd) && !write_sum(s, &h, fd, &map) &&
-		    !file_unchanged(f) && !rename(temp, path)) {
-			exchange(f, what, &h, map);
-		} else {
-			if (map != MAP_FAILED)
-				munmap(map, h.size);
-			unlink(temp);
-		}
-		close(fd);
-	}
-	free(path);
-	free(temp);
+	if (!new_begin(&new, f, s, what) && !write_all(f, ix, &h, new.fd) &&
+	    !write_sum(s, &h, new.fd, &map) && !file_unchanged(f) &&
+	    !new_keep(&new))
+		exchange(f, what, &h, map);
+	else if (map != MAP_FAILED)
+		munmap(map, h.size);
+	new_end(&new);
 }
 
-/* Pieces of mini debug info on their way to the disk. */
-struct written {
-	int fd;
-	struct sum sum;
+/* Mini debug info on its way to the disk, perhaps by another thread. */
+struct unpacking {
+	struct task task;
 	const struct file *f;
+	struct symres *s;
+	uint64_t off, size;	/* in the file */
+	struct head h;
+	struct sum sum;
+	struct new_kept new;
+	struct stat st;		/* of what was written */
+	int ret;
+	atomic_bool dropped;	/* it is of no use any more */
 };
 
 /* Not to fill a disk with what is of no use: it begins like its file. */
@@ -523,13 +565,51 @@ static bool begins_well(const struct file *f, const void *piece, size_t len)
 
 static int write_piece(void *arg, const void *piece, size_t len)
 {
-	struct written *w = arg;
+	struct unpacking *u = arg;
 
-	if (!w->sum.bytes && !begins_well(w->f, piece, len))
+	if (atomic_load(&u->dropped))
+		return -ECANCELED;
+	if (!u->sum.bytes && !begins_well(u->f, piece, len))
 		return -EBADMSG;
-	sum_add(&w->sum, piece, len);
+	sum_add(&u->sum, piece, len);
 	/* No error that could be one of what is unpacked. */
-	return put(w->fd, piece, len) ? -EIO : 0;
+	return put(u->new.fd, piece, len) ? -EIO : 0;
+}
+
+/* All but to give it its name. @in: the file. */
+static void unpack_to_disk(struct unpacking *u, struct input *in,
+			   const struct room *room)
+{
+	struct head *h = &u->h;
+	int ret = new_begin(&u->new, u->f, u->s, KEPT_MINI);
+
+	describe(u->f, u->s, KEPT_MINI, h);
+	if (!ret && put(u->new.fd, h, sizeof(*h)))
+		ret = -EIO;
+	if (!ret)
+		ret = unpack_pieces(in, u->off, u->size, room, write_piece, u);
+	h->mini_size = u->sum.bytes;
+	h->size = sizeof(*h) + h->mini_size;
+	h->sum = sum_end(&u->sum, h);
+	if (!ret && (pwrite(u->new.fd, h, sizeof(*h), 0) != sizeof(*h) ||
+		     fstat(u->new.fd, &u->st)))
+		ret = -EIO;
+	new_close(&u->new);
+	u->ret = ret;
+}
+
+static int take_unpacked(struct unpacking *u, struct file *f, struct symres *s)
+{
+	int ret = u->ret;
+
+	if (!ret && file_unchanged(f))
+		ret = -EIO;
+	if (!ret)
+		ret = new_keep(&u->new);
+	if (!ret)
+		ret = open_mini(f, s, u->new.path, &u->st, u->h.mini_size);
+	new_end(&u->new);
+	return ret;
 }
 
 /*
@@ -540,39 +620,82 @@ static int write_piece(void *arg, const void *piece, size_t len)
 int cache_unpack_mini(struct file *f, struct symres *s, uint64_t off,
 		      uint64_t size, const struct room *room)
 {
-	struct head h;
-	struct written w = { .fd = -1, .f = f };
-	struct stat st;
-	char *path, *temp;
-	int ret = -ENOMEM;
+	struct unpacking u = { .f = f, .s = s, .off = off, .size = size };
 
 	if (!s->cache_dir || f->in.mem)
 		return -ENOENT;
-	describe(f, s, KEPT_MINI, &h);
-	path = path_of(f, s, KEPT_MINI, "");
-	temp = path_of(f, s, KEPT_MINI, ".XXXXXX");
-	if (!path || !temp)
-		goto out;
-	w.fd = create(s, temp);
-	ret = w.fd < 0 || put(w.fd, &h, sizeof(h)) ? -EIO : 0;
-	if (!ret)
-		ret = unpack_pieces(f->elf.in, off, size, room, write_piece, &w);
-	h.mini_size = w.sum.bytes;
-	h.size = sizeof(h) + h.mini_size;
-	h.sum = sum_end(&w.sum, &h);
-	if (!ret && pwrite(w.fd, &h, sizeof(h), 0) != sizeof(h))
-		ret = -EIO;
-	if (!ret && (fstat(w.fd, &st) || file_unchanged(f) ||
-		     rename(temp, path)))
-		ret = -EIO;
-	if (!ret)
-		ret = open_mini(f, s, path, &st, h.mini_size);
-	else if (w.fd >= 0)
-		unlink(temp);
-	if (w.fd >= 0)
-		close(w.fd);
-out:
-	free(path);
-	free(temp);
+	unpack_to_disk(&u, f->elf.in, room);
+	return take_unpacked(&u, f, s);
+}
+
+/* The caller's thread reads the file meanwhile, and closes it: not this one. */
+static void unpack_task(struct task *t)
+{
+	static const struct room none;
+	struct unpacking *u = (struct unpacking *)t;
+	const struct input *of = &u->f->in;
+	struct input_pool pool = { 0 };
+	struct input in;
+
+	u->ret = input_open(&in, &pool, of->root, of->path + of->below);
+	if (u->ret)
+		return;
+	if (input_same(&in, of))
+		unpack_to_disk(u, &in, &none);
+	else
+		u->ret = -ESTALE;
+	input_close(&in);
+}
+
+/* The same by another thread: 0: it is about to, see cache_unpack_end(). */
+int cache_unpack_ahead(struct file *f, struct symres *s, uint64_t off,
+		       uint64_t size)
+{
+	struct unpacking *u;
+	int ret;
+
+	/* What is in memory can be forgotten meanwhile. */
+	if (!s->cache_dir || f->in.mem || f->elf.in != &f->in)
+		return -ENOENT;
+	u = calloc(1, sizeof(*u));
+	if (!u)
+		return -ENOMEM;
+	*u = (struct unpacking) {
+		.task.run = unpack_task, .f = f, .s = s, .off = off,
+		.size = size, .new.fd = -1,
+	};
+	ret = worker_add(&s->worker, &u->task);
+	if (ret)
+		free(u);
+	else
+		f->unpacking = u;
 	return ret;
+}
+
+/* Waits for that. 0: the file has it now; else whoever needs it has to try
+ * for himself. */
+int cache_unpack_end(struct file *f, struct symres *s)
+{
+	struct unpacking *u = f->unpacking;
+	int ret;
+
+	f->unpacking = NULL;
+	worker_wait(&s->worker, &u->task);
+	ret = take_unpacked(u, f, s);
+	free(u);
+	return ret;
+}
+
+/* It is not needed, or may not be. */
+void cache_unpack_drop(struct file *f)
+{
+	struct unpacking *u = f->unpacking;
+
+	if (!u)
+		return;
+	f->unpacking = NULL;
+	atomic_store(&u->dropped, true);
+	worker_drop(&u->s->worker, &u->task);
+	new_end(&u->new);
+	free(u);
 }

@@ -284,6 +284,7 @@ int open_session(struct symres **s, struct symres_opts *opts)
 	dir = opts->cache_dir ? NULL : default_cache();
 	if (!opts->cache_dir)
 		opts->cache_dir = dir;
+	opts->use_thread = 1;
 	opts->map_files = !sigaction(SIGBUS, &bus, NULL);
 	ret = symres_open(s, opts);
 	free(dir);

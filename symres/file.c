@@ -30,6 +30,7 @@ void file_load(struct file *f)
 
 void file_free(struct file *f)
 {
+	cache_unpack_drop(f);
 	elf_close(&f->elf);
 	elf_close(&f->debug);
 	elf_close(&f->mini);
@@ -149,13 +150,23 @@ int file_read_sections(struct file *f)
 	return ret;
 }
 
-/* What has been kept, if it is good; then there is nothing more to read. */
-static int file_prepare(struct file *f, struct symres *s)
+static void file_indexed(struct file *f, struct symres *s)
+{
+	f->indexed = true;
+	file_free_sections(f);
+	budget_keep(s, f);
+}
+
+/*
+ * 0: the file has the index that was kept of it, or is a miss; 1: none was kept;
+ * -ENOMEM, or -EINPROGRESS as for minidebug_open().
+ */
+int file_take_kept(struct file *f, struct symres *s)
 {
 	int ret;
 
 	if (f->prepared)
-		return -ENOENT;
+		return 1;
 	if (input_unchanged(&f->in)) {
 		f->miss = SYMRES_MISS_CHANGED;
 		return 0;
@@ -167,15 +178,12 @@ static int file_prepare(struct file *f, struct symres *s)
 	ret = debugfile_find(f, s);
 	if (!ret)
 		ret = cache_load(f, s, KEPT_ADDRESSES);
-	f->prepared = ret != -ENOMEM;
-	return ret;
-}
-
-static void file_indexed(struct file *f, struct symres *s)
-{
-	f->indexed = true;
-	file_free_sections(f);
-	budget_keep(s, f);
+	if (ret == -ENOMEM || ret == -EINPROGRESS)
+		return ret;
+	f->prepared = true;
+	if (!ret)
+		file_indexed(f, s);
+	return !!ret;
 }
 
 /* Takes the index that was kept, or reads every table once. */
@@ -186,18 +194,18 @@ int file_index(struct file *f, struct symres *s)
 	f->used = ++s->tick;
 	if (f->indexed || f->miss)
 		return 0;
-	ret = file_prepare(f, s);
-	if (ret && ret != -ENOMEM) {
-		ret = file_find_tables(f, s);
-		if (!ret)
-			ret = index_build(f, s, NULL);
-		if (!ret)
-			cache_save(f, s, KEPT_ADDRESSES);
-		s->made_index = true;
-	}
+	ret = file_take_kept(f, s);
+	if (ret <= 0)
+		return ret;
+	s->made_index = true;
+	ret = file_find_tables(f, s);
 	if (!ret)
-		file_indexed(f, s);
-	return ret;
+		ret = index_build(f, s, NULL);
+	if (ret)
+		return ret;
+	cache_save(f, s, KEPT_ADDRESSES);
+	file_indexed(f, s);
+	return 0;
 }
 
 /*
@@ -212,10 +220,8 @@ static int name_without_index(struct file *f, struct symres *s, uint64_t addr,
 
 	if (f->looked)
 		return -EAGAIN;
-	ret = file_prepare(f, s);
-	if (!ret && !f->miss)
-		file_indexed(f, s);
-	if (!ret || ret == -ENOMEM)
+	ret = file_take_kept(f, s);
+	if (ret <= 0)
 		return ret ? ret : -EAGAIN;
 	ret = file_find_tables(f, s);
 	if (!ret)

@@ -3,7 +3,9 @@
 #ifndef SYMRES_INTERNAL_H
 #define SYMRES_INTERNAL_H
 
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <time.h>
@@ -21,7 +23,7 @@
 struct stat;
 
 struct root {
-	unsigned int refs;
+	atomic_uint refs;	/* the worker opens files, too */
 	int fd;			/* or why it has none, negative */
 	char *name;		/* to show */
 };
@@ -444,6 +446,7 @@ struct file {
 	int left_err;
 	unsigned char build_id[SYMRES_BUILD_ID_MAX];
 	size_t build_id_len;
+	struct unpacking *unpacking; /* its mini debug info, by the worker */
 	bool mini_bad;		/* its mini debug info is of no use */
 	bool prepared;		/* its debug file and kept index were sought */
 	bool looked;		/* an index is the best way from now on */
@@ -470,6 +473,7 @@ void file_free_sections(struct file *f);
 int file_read_sections(struct file *f);
 void file_unload(struct file *f);
 void file_renew(struct file *f);
+int file_take_kept(struct file *f, struct symres *s);
 int file_index(struct file *f, struct symres *s);
 int file_lookup(struct file *f, struct symres *s, uint64_t addr,
 		struct symres_sym *sym);
@@ -540,6 +544,10 @@ int cache_load(struct file *f, struct symres *s, enum kept what);
 void cache_save(struct file *f, struct symres *s, enum kept what);
 int cache_unpack_mini(struct file *f, struct symres *s, uint64_t off,
 		      uint64_t size, const struct room *room);
+int cache_unpack_ahead(struct file *f, struct symres *s, uint64_t off,
+		       uint64_t size);
+int cache_unpack_end(struct file *f, struct symres *s);
+void cache_unpack_drop(struct file *f);
 
 /* --- minidebug.c --- */
 
@@ -548,6 +556,30 @@ int minidebug_open(struct file *f, struct symres *s);
 /* --- demangle.c --- */
 
 int text_demangle(struct text *name);
+
+/* --- worker.c: a thread beside the caller's --- */
+
+/* Begins whatever it is to work on; of its owner from when it has ended. */
+struct task {
+	struct task *next;
+	void (*run)(struct task *t);
+	enum { TASK_WAITS, TASK_RUNS, TASK_ENDED } state;
+};
+
+struct worker {
+	pthread_mutex_t lock;	/* of all of this, and of states of tasks */
+	pthread_cond_t ended;	/* one of them */
+	struct task *first, **last;
+	pthread_t thread;
+	bool begun;		/* it has to be joined */
+	bool runs;		/* it will look into the list again */
+};
+
+int worker_init(struct worker *w);
+int worker_add(struct worker *w, struct task *t);
+void worker_wait(struct worker *w, struct task *t);
+void worker_drop(struct worker *w, struct task *t);
+void worker_end(struct worker *w);
 
 /* --- session.c --- */
 
@@ -569,6 +601,9 @@ struct symres {
 	char *cache_dir;	/* NULL: indexes are not kept */
 	bool perf, demangle, ask_debuginfod;
 	bool made_index;	/* of any file */
+	bool use_thread;
+	bool ahead;		/* mini debug info is not waited for now */
+	struct worker worker;
 	struct debuginfod *debuginfod;	/* once it was asked */
 	uint32_t worth_focus;	/* symbols that one answer needs no index of */
 	uint64_t max_bytes;	/* of all indexes; 0: no limit */

@@ -30,10 +30,17 @@ static int unpack_to_memory(struct file *f, struct symres *s,
 static int open_unpacked(struct file *f, struct symres *s, const GElf_Shdr *sh)
 {
 	struct room room = { 0 };
-	int ret = cache_load(f, s, KEPT_MINI);
+	int ret;
 
+	if (f->unpacking && s->ahead)
+		return -EINPROGRESS;
+	if (f->unpacking && !cache_unpack_end(f, s))
+		return 0;
+	ret = cache_load(f, s, KEPT_MINI);
 	if (!ret || ret == -ENOMEM)
 		return ret;
+	if (s->ahead && !cache_unpack_ahead(f, s, sh->sh_offset, sh->sh_size))
+		return -EINPROGRESS;
 	/* The list of symbols comes after that, and takes the same memory. */
 	if (!range_reserve(&s->spare, DICTIONARY / sizeof(*s->spare.v)))
 		room = (struct room) {
@@ -45,7 +52,10 @@ static int open_unpacked(struct file *f, struct symres *s, const GElf_Shdr *sh)
 	return unpack_to_memory(f, s, sh);
 }
 
-/* Opens f->mini if the file has one that is well. 0, or -ENOMEM. */
+/*
+ * Opens f->mini if the file has one that is well. 0, -ENOMEM, or -EINPROGRESS:
+ * the worker has yet to decompress it.
+ */
 int minidebug_open(struct file *f, struct symres *s)
 {
 	const GElf_Shdr *sh = elf_section(&f->elf, ".gnu_debugdata");
@@ -56,6 +66,8 @@ int minidebug_open(struct file *f, struct symres *s)
 	    packing_of(f->elf.in, sh->sh_offset) != PACKING_XZ)
 		return 0;
 	ret = open_unpacked(f, s, sh);
+	if (ret == -EINPROGRESS)
+		return ret;
 	if (!ret) {
 		ret = elf_open(&f->mini, &f->mini_in);
 		if (!ret && elf_alike(&f->mini, &f->elf))

@@ -95,6 +95,10 @@ int symres_open(struct symres **out, const struct symres_opts *opts)
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return -ENOMEM;
+	if (worker_init(&s->worker)) {
+		free(s);
+		return -ENOMEM;
+	}
 	s->asked = asked_new();
 	if (!s->asked) {
 		symres_close(s);
@@ -106,6 +110,7 @@ int symres_open(struct symres **out, const struct symres_opts *opts)
 	s->worth_focus = WORTH_FOCUS;
 	s->max_bytes = opts->max_bytes;
 	s->pool.map = opts->map_files;
+	s->use_thread = opts->use_thread;
 	if (opts->root && *opts->root &&
 	    root_open(&s->root, AT_FDCWD, opts->root, opts->root)) {
 		symres_close(s);
@@ -164,6 +169,7 @@ void symres_close(struct symres *s)
 	tdestroy(s->by_path, place_free);
 	for (uint32_t i = 0; i < s->files; i++)
 		file_free(s->file[i]);
+	worker_end(&s->worker);
 	free(s->file);
 	free(s->place);
 	asked_free(s->asked);

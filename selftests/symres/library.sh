@@ -57,6 +57,20 @@ equal "batch: a file that is cut short at any time" "     10 0 8000" "$(cat cut_
 cat cut_answers* | grep -qx '??'
 result $? "batch: some were cut short in time"
 
+# Mini debug info decompressed by a thread of the library: see ahead.c.
+cat mini_names.xz bomb.xz > mini_long.xz
+objcopy --add-section .gnu_debugdata=mini_long.xz mini_bare.so mini_long.so
+for i in 1 2 3 4 5 6; do
+	cp mini.so mini_ahead$i.so
+	touch -d "2020-01-0$i" mini_ahead$i.so
+done
+gcc "${cc_args[@]}" -D_GNU_SOURCE -o ahead "$here/ahead.c" "$tmp/symres-src/build/libsymres.so" \
+	-Wl,-rpath,"$tmp/symres-src/build" -lpthread
+./ahead wide.so mini_long.so "$hid" mini_ahead?.so > ahead.out 2>&1
+result $? "ahead.c ends by itself"
+relay ahead.c < ahead.out
+rm -r ahead_store ahead_without ahead_left*
+
 # Little of what a process may be allowed.
 for ((i = 0; i < 100; i++)); do
 	cp nest.so few_$i.so
@@ -75,9 +89,9 @@ equal "batch: too little memory is no miss" \
 for ((i = 0; i < 70; i++)); do
 	cp mini.so mini_$i.so
 done
-mkfifo ask6 answer6
-"$symres" --batch --cache mini_store < ask6 > answer6 &
-exec 8> ask6 9< answer6
+mkfifo ask7 answer7
+"$symres" --batch --cache mini_store < ask7 > answer7 &
+exec 8> ask7 9< answer7
 hid=$(value mini_full.so hid)
 ask_mini() {
 	printf 'mini_%s.so\t%s\n' "$1" "$hid" >&8

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Different handles in different threads: for the thread sanitizer. */
+/*
+ * threads KALLSYMS FILE...: different handles in different threads, for the thread
+ * sanitizer.
+ */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <symres.h>
 
-static char **files;
+static char *kallsyms, **files;
+static int nfiles;
 
 static int count(const struct symres_sym *sym, void *arg)
 {
@@ -14,12 +18,32 @@ static int count(const struct symres_sym *sym, void *arg)
 	return sym->name ? 0 : -1;
 }
 
+static long answer(struct symres *s)
+{
+	const struct symres_answer *is;
+	uint64_t addr;
+	long named = 0;
+
+	while ((is = symres_answer(s, &addr)))
+		named += is->name != NULL;
+	return named;
+}
+
+static long ask(struct symres *s, const char *path, uint64_t addr)
+{
+	struct symres_place *place;
+
+	if (symres_place(s, path, &place))
+		abort();
+	return symres_ask(s, place, addr) == 1 ? 0 : answer(s);
+}
+
 static void *work(void *arg)
 {
 	/* All of them make and find the same kept indexes. */
 	struct symres_opts opts = {
-		.size = sizeof(opts), .kallsyms = files[3],
-		.cache_dir = "threads_store", .demangle = 1,
+		.size = sizeof(opts), .kallsyms = kallsyms,
+		.cache_dir = "threads_store", .demangle = 1, .use_thread = 1,
 	};
 	struct symres_sym sym = { .size = sizeof(sym) };
 	struct symres *s;
@@ -29,26 +53,17 @@ static void *work(void *arg)
 	if (symres_open(&s, &opts))
 		return NULL;
 	for (uint64_t addr = 0x1000; addr < 0x40000; addr += 0x35) {
+		named += symres_lookup_file(s, files[0], addr, &sym) > 0;
 		named += symres_lookup_file(s, files[1], addr, &sym) > 0;
-		named += symres_lookup_file(s, files[2], addr, &sym) > 0;
 		named += symres_lookup_kernel(s, 0xffffffff81000000 + addr,
 					      &sym) > 0;
 	}
-	for (int i = 1; i < 3; i++) {
-		const struct symres_answer *is;
-		struct symres_place *place;
-		uint64_t addr = 0;
-
-		if (symres_place(s, files[i], &place))
-			return NULL;
-		for (uint64_t a = 0x1000; a < 0x40000; a += 0x15)
-			if (symres_ask(s, place, a) != 1)
-				while ((is = symres_answer(s, &addr)))
-					named += is->name != NULL;
-		while ((is = symres_answer(s, &addr)))
-			named += is->name != NULL;
+	for (uint64_t at = 0x1000; at < 0x40000; at += 0x15)
+		for (int i = 0; i < nfiles; i++)
+			named += ask(s, files[i], at);
+	named += answer(s);
+	for (int i = 0; i < nfiles; i++)
 		named += symres_find_file(s, files[i], "malloc", count, NULL);
-	}
 	symres_close(s);
 	return (void *)named;
 }
@@ -58,9 +73,11 @@ int main(int argc, char **argv)
 	pthread_t t[4];
 	void *first = NULL, *got;
 
-	if (argc != 4)
+	if (argc < 4)
 		return 1;
-	files = argv;
+	kallsyms = argv[1];
+	files = argv + 2;
+	nfiles = argc - 2;
 	for (int i = 0; i < 4; i++)
 		if (pthread_create(&t[i], NULL, work, NULL))
 			return 1;

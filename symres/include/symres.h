@@ -21,8 +21,8 @@
  * Threads    There is no global state. Different handles may be used by
  *            different threads at the same time; one handle by one thread at
  *            a time.
- * Silence    The library never prints, never ends the process and installs no
- *            signal handler.
+ * Silence    The library never prints, never ends the process, installs no
+ *            signal handler and starts no thread that the options do not allow.
  * Growth     Structs begin with their size, which the caller sets; later
  *            versions only append members, and a zero in them means what this
  *            version does. Before 1.0 the soname is libsymres.so.0 and no
@@ -75,6 +75,11 @@ struct symres_opts {
 				 * headers is read, which halves the time where
 				 * many addresses are named; only for programs
 				 * whose handler of SIGBUS calls symres_sigbus() */
+	uint32_t use_thread;	/* not 0: while indexes are made for questions put
+				 * by symres_ask(), another thread decompresses
+				 * mini debug info into cache_dir; it blocks all
+				 * signals and has ended when symres_close()
+				 * returns; not with max_bytes */
 };
 
 enum symres_policy {
