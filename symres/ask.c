@@ -25,6 +25,8 @@ enum {
 	REPEAT_BITS = 16,
 	REPEATS = 1 << REPEAT_BITS, /* pairs of addresses that are remembered */
 	AHEAD = 8,		/* what is needed so many places ahead is fetched */
+	BUNDLE = 32,		/* names that are demangled together */
+	LONG_TEXT = 4 << 10,	/* room for what is longer is not kept */
 };
 
 /* Answers that are none; they have no name. */
@@ -53,6 +55,15 @@ struct repeats {
 	struct question first, second;
 };
 
+/* Names as they are stored, and as they are shown once the task has ended. */
+struct bundle {
+	struct task task;
+	struct text name[BUNDLE];
+	struct known *to[BUNDLE];
+	unsigned int n;
+	bool sent;		/* to the worker */
+};
+
 struct asked {
 	struct question *q;	/* and AHEAD more, with a valid answer each */
 	uint32_t room_q;
@@ -74,6 +85,8 @@ struct asked {
 	uint64_t ahead;		/* round in which indexes were made ahead */
 	uint64_t questions, hits; /* since the table was empty */
 	struct symres_answer single;	/* the last one that is not kept */
+	struct bundle bundle[2]; /* one is filled while the other is demangled */
+	unsigned int filled;
 };
 
 void asked_free(struct asked *a)
@@ -85,6 +98,9 @@ void asked_free(struct asked *a)
 	free(a->answer);
 	free(a->slot);
 	free(a->names);
+	for (int i = 0; i < 2; i++)
+		for (unsigned int k = 0; k < BUNDLE; k++)
+			free(a->bundle[i].name[k].s);
 	free(a);
 }
 
@@ -462,6 +478,77 @@ static void read_one(struct symres *s, struct file *f, struct known *to)
 	keep(s, to, sym.name, strlen(sym.name));
 }
 
+static void demangle_bundle(struct task *t)
+{
+	struct bundle *b = (struct bundle *)t;
+
+	/* Those for which there is no memory are left to be looked up again. */
+	for (unsigned int i = 0; i < b->n; i++)
+		if (text_demangle(&b->name[i]))
+			b->to[i] = NULL;
+}
+
+/* Waits for a bundle and keeps its names. */
+static void take_bundle(struct symres *s, struct bundle *b)
+{
+	if (b->sent)
+		worker_wait(&s->worker, &b->task);
+	b->sent = false;
+	for (unsigned int i = 0; i < b->n; i++) {
+		struct text *name = &b->name[i];
+
+		if (b->to[i])
+			keep(s, b->to[i], name->s, strlen(name->s));
+		if (name->room > LONG_TEXT) {
+			free(name->s);
+			*name = (struct text) { 0 };
+		}
+	}
+	b->n = 0;
+}
+
+/* One that is full goes to the worker, unless that has something to do. */
+static void send_bundle(struct symres *s, struct asked *a)
+{
+	struct bundle *b = &a->bundle[a->filled];
+
+	b->task.run = demangle_bundle;
+	b->sent = s->use_thread && worker_is_idle(&s->worker) &&
+		  !worker_add(&s->worker, &b->task);
+	if (b->sent)
+		a->filled = !a->filled;
+	else
+		demangle_bundle(&b->task);
+	take_bundle(s, &a->bundle[a->filled]);
+}
+
+/* What is left of both. */
+static void end_bundles(struct symres *s, struct asked *a)
+{
+	struct bundle *b = &a->bundle[a->filled];
+
+	demangle_bundle(&b->task);
+	take_bundle(s, b);
+	take_bundle(s, &a->bundle[!a->filled]);
+}
+
+/* A name that has to be demangled. */
+static void bundle_up(struct symres *s, struct known *to, const char *name,
+		      size_t len)
+{
+	struct asked *a = s->asked;
+	struct bundle *b = &a->bundle[a->filled];
+	struct text *text = &b->name[b->n];
+
+	if (text_reserve(text, len + 1))
+		return;
+	memcpy(text->s, name, len);
+	text->s[len] = 0;
+	b->to[b->n++] = to;
+	if (b->n == BUNDLE)
+		send_bundle(s, a);
+}
+
 static void keep_read(struct symres *s, struct file *f, struct symtab *t,
 		      struct known *to, const char *name, size_t len)
 {
@@ -470,16 +557,10 @@ static void keep_read(struct symres *s, struct file *f, struct symtab *t,
 
 	if (at)
 		len = (size_t)(at - name);
-	if (!f->demangle || *name != '_') {
+	if (!f->demangle || *name != '_')
 		keep(s, to, name, len);
-		return;
-	}
-	if (text_reserve(&s->name, len + 1))
-		return;
-	memcpy(s->name.s, name, len);
-	s->name.s[len] = 0;
-	if (!text_demangle(&s->name))
-		keep(s, to, s->name.s, strlen(s->name.s));
+	else
+		bundle_up(s, to, name, len);
 }
 
 /* Names of one table, in their order; the key of each is where it is. */
@@ -622,6 +703,13 @@ static void read_answers(struct symres *s, struct asked *a)
 		/* One whose index had to go is looked up again. */
 		if (f->indexed)
 			read_file(s, f, sorted + i, spare + i, j - i, &st);
+	}
+	end_bundles(s, a);
+	for (size_t i = 0, j; i < n; i = j) {
+		struct file *f = s->file[a->answer[sorted[i].at].file];
+
+		for (j = i; j < n && a->answer[sorted[j].at].file == f->number; j++)
+			;
 		drop_changed(a, f);
 	}
 	/* The next ones may be longer. */

@@ -567,16 +567,17 @@ struct task {
 };
 
 struct worker {
-	pthread_mutex_t lock;	/* of all of this, and of states of tasks */
-	pthread_cond_t ended;	/* one of them */
+	pthread_mutex_t lock;	/* of what follows, and of states of tasks */
+	pthread_cond_t changed;
 	struct task *first, **last;
+	bool busy, stop;
 	pthread_t thread;
-	bool begun;		/* it has to be joined */
-	bool runs;		/* it will look into the list again */
+	bool begun;		/* there is one; the caller's alone */
 };
 
 int worker_init(struct worker *w);
 int worker_add(struct worker *w, struct task *t);
+bool worker_is_idle(struct worker *w);
 void worker_wait(struct worker *w, struct task *t);
 void worker_drop(struct worker *w, struct task *t);
 void worker_end(struct worker *w);

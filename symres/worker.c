@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * One thread beside the caller's, which carries out tasks in the order in which
- * they are given. It is there while there are any, and takes no signals: those
- * are the program's.
+ * they are given. It begins with the first one, and takes no signals: those are
+ * the program's.
  */
 #include <errno.h>
 #include <signal.h>
@@ -14,76 +14,84 @@ int worker_init(struct worker *w)
 	w->last = &w->first;
 	if (pthread_mutex_init(&w->lock, NULL))
 		return -ENOMEM;
-	if (!pthread_cond_init(&w->ended, NULL))
+	if (!pthread_cond_init(&w->changed, NULL))
 		return 0;
 	pthread_mutex_destroy(&w->lock);
 	return -ENOMEM;
 }
 
-static struct task *next_task(struct worker *w)
+static void take_out(struct worker *w, struct task **at)
 {
-	struct task *t = w->first;
+	struct task *t = *at;
 
-	if (t)
-		w->first = t->next;
-	if (!w->first)
-		w->last = &w->first;
-	return t;
+	*at = t->next;
+	if (!t->next)
+		w->last = at;
 }
 
 static void *work(void *arg)
 {
 	struct worker *w = arg;
-	struct task *t;
 
 	pthread_mutex_lock(&w->lock);
-	while ((t = next_task(w))) {
+	while (!w->stop) {
+		struct task *t = w->first;
+
+		if (!t) {
+			pthread_cond_wait(&w->changed, &w->lock);
+			continue;
+		}
+		take_out(w, &w->first);
 		t->state = TASK_RUNS;
+		w->busy = true;
 		pthread_mutex_unlock(&w->lock);
 		t->run(t);
 		pthread_mutex_lock(&w->lock);
+		w->busy = false;
 		t->state = TASK_ENDED;
-		pthread_cond_broadcast(&w->ended);
+		pthread_cond_broadcast(&w->changed);
 	}
-	w->runs = false;
 	pthread_mutex_unlock(&w->lock);
 	return NULL;
 }
 
-/* Whether there is a thread for what is in the list now. */
 static bool has_thread(struct worker *w)
 {
 	sigset_t all, before;
 
-	if (w->runs)
-		return true;
-	/* It has left its loop, and returns without this lock. */
 	if (w->begun)
-		pthread_join(w->thread, NULL);
+		return true;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	w->begun = !pthread_create(&w->thread, NULL, work, w);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	w->runs = w->begun;
-	return w->runs;
+	return w->begun;
 }
 
 /* 0, or -EAGAIN: there can be no thread. */
 int worker_add(struct worker *w, struct task *t)
 {
-	int ret = 0;
-
+	if (!has_thread(w))
+		return -EAGAIN;
 	pthread_mutex_lock(&w->lock);
 	t->next = NULL;
 	t->state = TASK_WAITS;
 	*w->last = t;
 	w->last = &t->next;
-	if (!has_thread(w)) {
-		next_task(w);
-		ret = -EAGAIN;
-	}
+	pthread_cond_broadcast(&w->changed);
 	pthread_mutex_unlock(&w->lock);
-	return ret;
+	return 0;
+}
+
+/* Would a task begin at once? */
+bool worker_is_idle(struct worker *w)
+{
+	bool idle;
+
+	pthread_mutex_lock(&w->lock);
+	idle = !w->first && !w->busy;
+	pthread_mutex_unlock(&w->lock);
+	return idle;
 }
 
 /* What the task wrote can be read after that. */
@@ -91,7 +99,7 @@ void worker_wait(struct worker *w, struct task *t)
 {
 	pthread_mutex_lock(&w->lock);
 	while (t->state != TASK_ENDED)
-		pthread_cond_wait(&w->ended, &w->lock);
+		pthread_cond_wait(&w->changed, &w->lock);
 	pthread_mutex_unlock(&w->lock);
 }
 
@@ -101,12 +109,10 @@ void worker_drop(struct worker *w, struct task *t)
 	struct task **at;
 
 	pthread_mutex_lock(&w->lock);
-	if (t->state == TASK_WAITS) {
-		for (at = &w->first; *at != t; at = &(*at)->next)
-			;
-		*at = t->next;
-		if (!t->next)
-			w->last = at;
+	for (at = &w->first; *at && *at != t; at = &(*at)->next)
+		;
+	if (*at) {
+		take_out(w, at);
 		t->state = TASK_ENDED;
 	}
 	pthread_mutex_unlock(&w->lock);
@@ -116,8 +122,12 @@ void worker_drop(struct worker *w, struct task *t)
 /* All tasks have been waited for, or dropped. */
 void worker_end(struct worker *w)
 {
+	pthread_mutex_lock(&w->lock);
+	w->stop = true;
+	pthread_cond_broadcast(&w->changed);
+	pthread_mutex_unlock(&w->lock);
 	if (w->begun)
 		pthread_join(w->thread, NULL);
-	pthread_cond_destroy(&w->ended);
+	pthread_cond_destroy(&w->changed);
 	pthread_mutex_destroy(&w->lock);
 }

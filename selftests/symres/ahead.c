@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ahead WIDE LONG HID MINI...: mini debug info that a thread of the library
- * decompresses. WIDE has the functions wide_function_number_0 and so on, of one
- * byte each; in each MINI a name for HID is in mini debug info alone, which LONG has
- * too, but with more behind it than is taken.
+ * ahead WIDE SHOWN LONG HID MINI...: what a thread of the library does. WIDE has the
+ * functions wide_function_number_0 and so on, of one byte each, SHOWN as many C++ ones,
+ * space::f0(int) and so on; in each MINI a name for HID is in mini debug info alone,
+ * which LONG has too, but with more behind it than is taken.
  */
 #include <glob.h>
 #include <inttypes.h>
@@ -23,10 +23,10 @@ enum { COPIES = 8, MOST = 256 << 20 };
 
 #define report(name) report_of("ahead.c", name)
 
-static const char *wide, *too_long;
+static const char *wide, *shown, *too_long;
 static char **mini;
 static int minis;
-static uint64_t first, hid;
+static uint64_t first, first_shown, hid;
 
 static int find_start(const struct symres_sym *sym, void *arg)
 {
@@ -34,10 +34,11 @@ static int find_start(const struct symres_sym *sym, void *arg)
 	return 0;
 }
 
-static struct symres *start(const char *cache)
+static struct symres *start(const char *cache, uint32_t demangle)
 {
 	struct symres_opts opts = {
 		.size = sizeof(opts), .use_thread = 1, .cache_dir = cache,
+		.demangle = demangle,
 	};
 	struct symres *s;
 
@@ -69,15 +70,21 @@ static void ask_all(struct symres *s)
 		ask(s, mini[i], hid);
 }
 
-static void answer_wide(struct symres *s, uint64_t i)
+static void answer_is(struct symres *s, const char *want)
 {
 	const struct symres_answer *is;
-	char want[64];
 	uint64_t addr;
 
-	snprintf(want, sizeof(want), "wide_function_number_%" PRIu64, i);
 	is = symres_answer(s, &addr);
-	CHECK(is && is->name && addr == first + i && !strcmp(is->name, want));
+	CHECK(is && is->name && is->addr == addr && !strcmp(is->name, want));
+}
+
+static void answer_wide(struct symres *s, uint64_t i)
+{
+	char want[64];
+
+	snprintf(want, sizeof(want), "wide_function_number_%" PRIu64, i);
+	answer_is(s, want);
 }
 
 static void answer_all(struct symres *s)
@@ -137,7 +144,7 @@ static int threads(int *blocking)
 
 static void test_answers(const char *name, const char *cache)
 {
-	struct symres *s = start(cache);
+	struct symres *s = start(cache, 0);
 	char pattern[64];
 
 	ask_all(s);
@@ -150,7 +157,7 @@ static void test_answers(const char *name, const char *cache)
 	CHECK(files(pattern) == (size_t)minis);
 	snprintf(pattern, sizeof(pattern), "%s/*-[hm].*.*", cache);
 	CHECK(!files(pattern));
-	s = start(cache);
+	s = start(cache, 0);
 	ask_all(s);
 	answer_all(s);
 	symres_close(s);
@@ -173,7 +180,7 @@ static uint64_t written(void)
 static void test_left(const char *name)
 {
 	int before, blocked_before, now, blocked;
-	struct symres *s = start("ahead_left");
+	struct symres *s = start("ahead_left", 0);
 	struct symres_place *copy[COPIES];
 	char path[32], cmd[256];
 	uint64_t wrote;
@@ -203,6 +210,27 @@ static void test_left(const char *name)
 	report(name);
 }
 
+static void test_shown(const char *name, int more)
+{
+	struct symres *s = start(NULL, 1);
+	int before, blocked;
+	char want[64];
+
+	before = threads(&blocked);
+	for (int turn = 0; turn < 2; turn++) {
+		for (uint64_t i = 0; i < ASKED; i++)
+			ask(s, shown, first_shown + i);
+		for (uint64_t i = 0; i < ASKED; i++) {
+			snprintf(want, sizeof(want), "space::f%" PRIu64 "(int)",
+				 i);
+			answer_is(s, want);
+		}
+		CHECK(threads(&blocked) == before + more);
+	}
+	symres_close(s);
+	report(name);
+}
+
 static void test_without(const char *name)
 {
 	pthread_attr_t attr;
@@ -211,6 +239,7 @@ static void test_without(const char *name)
 	CHECK(!pthread_attr_init(&attr) &&
 	      !pthread_attr_setstacksize(&attr, (size_t)1 << 60) &&
 	      !pthread_setattr_default_np(&attr));
+	test_shown("demangled where no thread can be had", 0);
 	test_answers(name, "ahead_without");
 }
 
@@ -218,19 +247,23 @@ int main(int argc, char **argv)
 {
 	struct symres *s;
 
-	if (argc < 5)
+	if (argc < 6)
 		return 2;
 	wide = argv[1];
-	too_long = argv[2];
-	hid = strtoull(argv[3], NULL, 16);
-	mini = argv + 4;
-	minis = argc - 4;
+	shown = argv[2];
+	too_long = argv[3];
+	hid = strtoull(argv[4], NULL, 16);
+	mini = argv + 5;
+	minis = argc - 5;
 	if (symres_open(&s, NULL) ||
 	    symres_find_file(s, wide, "wide_function_number_0", find_start,
-			     &first) != 1)
+			     &first) != 1 ||
+	    symres_find_file(s, shown, "_ZN5space2f0Ei", find_start,
+			     &first_shown) != 1)
 		return 1;
 	symres_close(s);
 	test_answers("mini debug info by a thread", "ahead_store");
+	test_shown("demangled by a thread", 1);
 	test_left("a session that is closed while its thread works");
 	test_without("where no thread can be had");
 	return 0;

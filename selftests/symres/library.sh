@@ -57,7 +57,12 @@ equal "batch: a file that is cut short at any time" "     10 0 8000" "$(cat cut_
 cat cut_answers* | grep -qx '??'
 result $? "batch: some were cut short in time"
 
-# Mini debug info decompressed by a thread of the library: see ahead.c.
+# What a thread of the library does: see ahead.c.
+for ((i = 0; i < 2000; i++)); do
+	name=_ZN5space$((1 + ${#i}))f${i}Ei
+	printf '.globl %s\n.type %s,@function\n%s: ret\n.size %s,1\n' $name $name $name $name
+done > shown_far.s
+gcc -shared -nostdlib -o shown_far.so shown_far.s
 cat mini_names.xz bomb.xz > mini_long.xz
 objcopy --add-section .gnu_debugdata=mini_long.xz mini_bare.so mini_long.so
 for i in 1 2 3 4 5 6; do
@@ -66,7 +71,7 @@ for i in 1 2 3 4 5 6; do
 done
 gcc "${cc_args[@]}" -D_GNU_SOURCE -o ahead "$here/ahead.c" "$tmp/symres-src/build/libsymres.so" \
 	-Wl,-rpath,"$tmp/symres-src/build" -lpthread
-./ahead wide.so mini_long.so "$hid" mini_ahead?.so > ahead.out 2>&1
+./ahead wide.so shown_far.so mini_long.so "$hid" mini_ahead?.so > ahead.out 2>&1
 result $? "ahead.c ends by itself"
 relay ahead.c < ahead.out
 rm -r ahead_store ahead_without ahead_left*

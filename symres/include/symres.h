@@ -75,11 +75,12 @@ struct symres_opts {
 				 * headers is read, which halves the time where
 				 * many addresses are named; only for programs
 				 * whose handler of SIGBUS calls symres_sigbus() */
-	uint32_t use_thread;	/* not 0: while indexes are made for questions put
-				 * by symres_ask(), another thread decompresses
-				 * mini debug info into cache_dir; it blocks all
-				 * signals and has ended when symres_close()
-				 * returns; not with max_bytes */
+	uint32_t use_thread;	/* not 0: for questions put by symres_ask(),
+				 * another thread decompresses mini debug info
+				 * into cache_dir while indexes are made (not with
+				 * max_bytes), and demangles names while others are
+				 * read; it blocks all signals and has ended when
+				 * symres_close() returns */
 };
 
 enum symres_policy {
