@@ -532,9 +532,9 @@ static void end_bundles(struct symres *s, struct asked *a)
 	take_bundle(s, &a->bundle[!a->filled]);
 }
 
-/* A name that has to be demangled. */
-static void bundle_up(struct symres *s, struct known *to, const char *name,
-		      size_t len)
+/* A name that has to be demangled; out of the way of those that have not. */
+static __attribute__((noinline)) void
+bundle_up(struct symres *s, struct known *to, const char *name, size_t len)
 {
 	struct asked *a = s->asked;
 	struct bundle *b = &a->bundle[a->filled];
@@ -660,6 +660,7 @@ static void read_file(struct symres *s, struct file *f, struct pair *sorted,
  */
 static void drop_changed(struct asked *a, struct file *f)
 {
+	f->read = false;
 	if (!file_changed_meanwhile(f))
 		return;
 	for (uint32_t i = a->read; i < a->answers; i++)
@@ -700,18 +701,15 @@ static void read_answers(struct symres *s, struct asked *a)
 			;
 		for (size_t k = i; k < j; k++)
 			sorted[k].key = a->answer[sorted[k].at].ref;
+		f->read = true;
 		/* One whose index had to go is looked up again. */
 		if (f->indexed)
 			read_file(s, f, sorted + i, spare + i, j - i, &st);
 	}
 	end_bundles(s, a);
-	for (size_t i = 0, j; i < n; i = j) {
-		struct file *f = s->file[a->answer[sorted[i].at].file];
-
-		for (j = i; j < n && a->answer[sorted[j].at].file == f->number; j++)
-			;
-		drop_changed(a, f);
-	}
+	for (uint32_t i = 0; i < s->files; i++)
+		if (s->file[i]->read)
+			drop_changed(a, s->file[i]);
 	/* The next ones may be longer. */
 	a->mean = a->names_len / a->answers * 9 / 8 + 8;
 out:

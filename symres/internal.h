@@ -457,6 +457,7 @@ struct file {
 	bool demangle;
 	uint32_t number;	/* in the session */
 	uint64_t round;		/* of questions, in which it was seen unchanged */
+	bool read;		/* for answers, just now */
 	uint64_t seg_start, seg_size;	/* segment that was asked for last */
 	struct plt plt;
 	uint32_t plt_first;
