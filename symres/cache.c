@@ -45,12 +45,18 @@ struct head {
 	unsigned char build_id[SYMRES_BUILD_ID_MAX];
 };
 
-static struct stamp stamp_of(const struct input *in)
+static struct stamp stamp_of(const struct input *in, struct timespec time)
 {
 	return (struct stamp) {
-		in->size, (uint64_t)in->mtime.tv_sec,
-		(uint64_t)in->mtime.tv_nsec,
+		in->size, (uint64_t)time.tv_sec, (uint64_t)time.tv_nsec,
 	};
+}
+
+/* Without a build-id, a copy over the file that keeps its time (cp -p) could not
+ * be told from it, but by the time of the copy. */
+static struct timespec time_of(const struct file *f)
+{
+	return f->build_id_len ? f->in.mtime : f->in.ctime;
 }
 
 static uint64_t pad(uint64_t n)
@@ -82,9 +88,9 @@ static void describe(const struct file *f, const struct symres *s,
 	h->how = s->perf | s->demangle << 1 | (what == KEPT_NAMES) << 2;
 	if (what == KEPT_MINI)
 		h->how = 1 << 3;
-	h->file = stamp_of(&f->in);
+	h->file = stamp_of(&f->in, time_of(f));
 	if (f->debug.in && what != KEPT_MINI)
-		h->debug = stamp_of(&f->debug_in);
+		h->debug = stamp_of(&f->debug_in, f->debug_in.mtime);
 	h->build_id_len = (uint32_t)f->build_id_len;
 	memcpy(h->build_id, f->build_id, f->build_id_len);
 }
@@ -94,6 +100,7 @@ static char *path_of(const struct file *f, const struct symres *s,
 		     enum kept what, const char *suffix)
 {
 	char id[2 * SYMRES_BUILD_ID_MAX + 1] = "", kind[] = "???", *path;
+	struct timespec time = time_of(f);
 	int n;
 
 	if (what == KEPT_MINI)
@@ -107,8 +114,8 @@ static char *path_of(const struct file *f, const struct symres *s,
 		sprintf(id, "%" PRIx64 ".%" PRIx64, (uint64_t)f->in.dev,
 			(uint64_t)f->in.ino);
 	n = asprintf(&path, "%s/%s-%" PRIx64 "-%" PRIx64 ".%lx-%s.%d%s",
-		     s->cache_dir, id, f->in.size, (uint64_t)f->in.mtime.tv_sec,
-		     (unsigned long)f->in.mtime.tv_nsec, kind, FORMAT, suffix);
+		     s->cache_dir, id, f->in.size, (uint64_t)time.tv_sec,
+		     (unsigned long)time.tv_nsec, kind, FORMAT, suffix);
 	return n < 0 ? NULL : path;
 }
 

@@ -131,6 +131,7 @@ int input_open(struct input *in, struct input_pool *pool, struct root *root,
 	in->dev = st.st_dev;
 	in->ino = st.st_ino;
 	in->mtime = st.st_mtim;
+	in->ctime = st.st_ctim;
 	pool_add(in, fd);
 	return 0;
 }

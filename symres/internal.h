@@ -68,7 +68,7 @@ struct input {
 	uint64_t base;		/* where it begins in the file */
 	dev_t dev;
 	ino_t ino;
-	struct timespec mtime;
+	struct timespec mtime, ctime;
 };
 
 int input_open(struct input *in, struct input_pool *pool, struct root *root,

@@ -136,6 +136,19 @@ objcopy --remove-section .note.gnu.build-id nest.so noid.so
 equal "without a build-id: found again" "in1+0x0" \
 	"$("$symres" --cache one -e noid.so 1010)"
 
+# What is copied over it keeps its size, its inode and its time.
+for order in 'ab ba' 'ba ab'; do
+	printf '.globl ab, ba\n' > order.s
+	for f in $order; do
+		printf '.type %s,@function\n%s: .skip 16\n.size %s,16\n' $f $f $f
+	done >> order.s
+	gcc -shared -nostdlib -Wl,--build-id=none -o "order_${order%% *}.so" order.s
+done
+touch -r order_ab.so order_ba.so
+first=$("$symres" --cache one -e order_ab.so 1000)
+cp -p order_ba.so order_ab.so
+equal "without a build-id: another file of the same size and time" "ab+0x0 ba+0x0" \
+	"$first $("$symres" --cache one -e order_ab.so 1000)"
 # Two files of the same build-id, each with its own symbols.
 rm -rf one
 cp nest.so twin_id1.so
