@@ -173,9 +173,13 @@ struct entries {
 	uint64_t sum;
 };
 
-/* BUILD-ID-SIZE-TIME-WHAT.FORMAT: nothing else in the folder is ours. */
+/*
+ * BUILD-ID-SIZE-TIME-WHAT.FORMAT, and a dot and six characters if it was not
+ * completed: nothing else in the folder is ours.
+ */
 static bool is_index(const char *name)
 {
+	enum { RANDOM = 6 };
 	const char *what = strrchr(name, '-');
 	size_t id = strspn(name, "0123456789abcdef.");
 
@@ -184,7 +188,11 @@ static bool is_index(const char *name)
 	what++;
 	what += strspn(what, "hpm") ? 1 : 0;
 	what += strspn(what, "dn");
-	return *what == '.' && what[1 + strspn(what + 1, "0123456789")] == 0;
+	if (*what != '.')
+		return false;
+	what++;
+	what += strspn(what, "0123456789");
+	return !*what || (*what == '.' && strlen(what + 1) == RANDOM);
 }
 
 static int add_entry(struct entries *l, const char *name, const struct stat *st)
@@ -260,7 +268,10 @@ static int prune(const char *dir, struct entries *l, uint64_t most, bool json)
 	uint64_t left = l->sum;
 	size_t gone = 0;
 
-	for (size_t i = 0; i < l->n && left > most; i++) {
+	for (size_t i = 0; i < l->n; i++) {
+		/* An empty one was not completed. */
+		if (left <= most && l->v[i].size)
+			continue;
 		if (unlinkat(fd, l->v[i].name, 0) && errno != ENOENT) {
 			complain("%s/%s: %s", dir, l->v[i].name,
 				 strerror(errno));

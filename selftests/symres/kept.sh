@@ -81,6 +81,11 @@ equal "prune: the least recently used go first" "1 removed, $((before - 2)) kept
 result $? "prune: it was that one"
 equal "prune to a size with a unit" 1 "$("$symres" cache --cache keep --prune 1K | grep -c removed)"
 equal "prune: the rest fits" 0 "$(find keep -type f -name '*-h.*' -size +1k | wc -l)"
+: > keep/0123-4-5.6-h.6.Ab3dEf
+: > keep/0123-4-5.6-h.6.old
+equal "cache: one that was not completed is listed" "0123-4-5.6-h.6.Ab3dEf" \
+	"$("$symres" cache --cache keep | sed -n 's/.*\(0123\)/\1/p')"
+rm keep/0123-4-5.6-h.6.old
 equal "prune to nothing: what is not ours stays" "2" \
 	"$("$symres" cache --cache keep --prune 0 >/dev/null; kept keep)"
 equal "cache: no such folder is an empty one" "1" "$("$symres" cache --cache no/such | wc -l)"
