@@ -55,7 +55,8 @@ struct repeats {
 	struct question first, second;
 };
 
-/* Names as they are stored, and as they are shown once the task has ended. */
+/* Names as they are stored, and as they are shown once the task has ended. The
+ * room for them serves the next ones. */
 struct bundle {
 	struct task task;
 	struct text name[BUNDLE];
@@ -82,7 +83,7 @@ struct asked {
 	char *names;
 	uint32_t names_len, names_room;
 	uint32_t mean;		/* length of a name, as far as seen */
-	uint64_t ahead;		/* round in which indexes were made ahead */
+	uint64_t indexed;	/* round in which all its indexes were made */
 	uint64_t questions, hits; /* since the table was empty */
 	struct symres_answer single;	/* the last one that is not kept */
 	struct bundle bundle[2]; /* one is filled while the other is demangled */
@@ -314,22 +315,20 @@ static uint32_t number_of(struct asked *a, const struct file *f, uint32_t ref)
 }
 
 /*
- * Makes the indexes that the queue will need. Those that wait for mini debug
- * info come last: the worker decompresses it while the others are made.
+ * Makes the indexes that the queue will need, but for those that wait for mini
+ * debug info: the worker decompresses it meanwhile.
  */
-static void index_ahead(struct symres *s, struct asked *a)
+static void index_all(struct symres *s, struct asked *a)
 {
 	int ret = 0;
 
-	a->ahead = s->round;
-	s->ahead = true;
+	a->indexed = s->round;
 	for (struct question *q = a->found; q < a->put && ret != -ENOMEM; q++) {
 		struct file *f = s->place[q->place - 1]->file;
 
 		if (f && !f->indexed && !f->miss && !f->unpacking)
-			ret = file_index(f, s);
+			ret = file_index(f, s, false);
 	}
-	s->ahead = false;
 }
 
 /* The first time in a round. */
@@ -338,10 +337,12 @@ static __attribute__((noinline)) bool make_ready(struct symres *s,
 {
 	struct asked *a = s->asked;
 
-	/* With a budget one could go before it is used. */
-	if (s->use_thread && !s->max_bytes && a->ahead != s->round &&
-	    !f->indexed && !f->miss && file_take_kept(f, s) == 1)
-		index_ahead(s, a);
+	/* With a budget one could go before it is used; without a cache there
+	 * is nowhere to decompress to. */
+	if (s->use_thread && s->cache_dir && !s->max_bytes &&
+	    a->indexed != s->round && !f->indexed && !f->miss &&
+	    file_take_kept(f, s) == 1)
+		index_all(s, a);
 	return file_is_ready(f, s);
 }
 
@@ -488,11 +489,13 @@ static void demangle_bundle(struct task *t)
 			b->to[i] = NULL;
 }
 
-/* Waits for a bundle and keeps its names. */
+/* Keeps the names of a bundle, once they are demangled. */
 static void take_bundle(struct symres *s, struct bundle *b)
 {
-	if (b->sent)
-		worker_wait(&s->worker, &b->task);
+	if (!b->sent)
+		demangle_bundle(&b->task);
+	else if (!worker_wait(&s->worker, &b->task))
+		b->n = 0;
 	b->sent = false;
 	for (unsigned int i = 0; i < b->n; i++) {
 		struct text *name = &b->name[i];
@@ -517,18 +520,13 @@ static void send_bundle(struct symres *s, struct asked *a)
 		  !worker_add(&s->worker, &b->task);
 	if (b->sent)
 		a->filled = !a->filled;
-	else
-		demangle_bundle(&b->task);
 	take_bundle(s, &a->bundle[a->filled]);
 }
 
-/* What is left of both. */
+/* What is left of both, the one at the worker last. */
 static void end_bundles(struct symres *s, struct asked *a)
 {
-	struct bundle *b = &a->bundle[a->filled];
-
-	demangle_bundle(&b->task);
-	take_bundle(s, b);
+	take_bundle(s, &a->bundle[a->filled]);
 	take_bundle(s, &a->bundle[!a->filled]);
 }
 
@@ -660,7 +658,6 @@ static void read_file(struct symres *s, struct file *f, struct pair *sorted,
  */
 static void drop_changed(struct asked *a, struct file *f)
 {
-	f->read = false;
 	if (!file_changed_meanwhile(f))
 		return;
 	for (uint32_t i = a->read; i < a->answers; i++)
@@ -674,6 +671,7 @@ static void read_answers(struct symres *s, struct asked *a)
 	struct stretch st = { .room = WINDOW };
 	size_t n = a->answers - a->read;
 	struct pair *v, *spare, *sorted;
+	struct file *read = NULL;
 
 	range_list_free(&s->spare);
 	if (!n)
@@ -701,15 +699,15 @@ static void read_answers(struct symres *s, struct asked *a)
 			;
 		for (size_t k = i; k < j; k++)
 			sorted[k].key = a->answer[sorted[k].at].ref;
-		f->read = true;
+		f->next_read = read;
+		read = f;
 		/* One whose index had to go is looked up again. */
 		if (f->indexed)
 			read_file(s, f, sorted + i, spare + i, j - i, &st);
 	}
 	end_bundles(s, a);
-	for (uint32_t i = 0; i < s->files; i++)
-		if (s->file[i]->read)
-			drop_changed(a, s->file[i]);
+	for (struct file *f = read; f; f = f->next_read)
+		drop_changed(a, f);
 	/* The next ones may be longer. */
 	a->mean = a->names_len / a->answers * 9 / 8 + 8;
 out:

@@ -153,7 +153,7 @@ int place_indexed(struct symres *s, struct symres_place *pl)
 	if (!pl->file || pl->file->miss)
 		return place_miss_errno(pl);
 	file_renew(pl->file);
-	ret = file_index(pl->file, s);
+	ret = file_index(pl->file, s, true);
 	range_list_free(&s->spare);
 	if (!ret && pl->file->miss)
 		return place_miss_errno(pl);

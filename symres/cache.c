@@ -89,7 +89,7 @@ static void describe(const struct file *f, const struct symres *s,
 	if (what == KEPT_MINI)
 		h->how = 1 << 3;
 	h->file = stamp_of(&f->in, time_of(f));
-	if (f->debug.in && what != KEPT_MINI)
+	if (what != KEPT_MINI && f->debug.in)
 		h->debug = stamp_of(&f->debug_in, f->debug_in.mtime);
 	h->build_id_len = (uint32_t)f->build_id_len;
 	memcpy(h->build_id, f->build_id, f->build_id_len);
@@ -321,7 +321,7 @@ static int take(struct file *f, struct symres *s, enum kept what,
 		return -ENOEXEC;
 	if (what == KEPT_NAMES)
 		return take_names(f, h, &ix);
-	ret = file_find_tables(f, s);
+	ret = file_find_tables(f, s, true);
 	if (!ret && !tables_fit(f, h))
 		ret = -ENOEXEC;
 	if (ret)
@@ -499,13 +499,6 @@ static int new_begin(struct new_kept *n, const struct file *f,
 	return n->there ? 0 : -EIO;
 }
 
-static void new_close(struct new_kept *n)
-{
-	if (n->fd >= 0)
-		close(n->fd);
-	n->fd = -1;
-}
-
 static int new_keep(struct new_kept *n)
 {
 	if (rename(n->temp, n->path))
@@ -516,7 +509,8 @@ static int new_keep(struct new_kept *n)
 
 static void new_end(struct new_kept *n)
 {
-	new_close(n);
+	if (n->fd >= 0)
+		close(n->fd);
 	if (n->there)
 		unlink(n->temp);
 	free(n->path);
@@ -543,7 +537,10 @@ void cache_save(struct file *f, struct symres *s, enum kept what)
 	new_end(&new);
 }
 
-/* Mini debug info on its way to the disk, perhaps by another thread. */
+/*
+ * Mini debug info on its way to the disk, perhaps by the worker. That reads only
+ * what is here, and of the session and the file what never changes.
+ */
 struct unpacking {
 	struct task task;
 	const struct file *f;
@@ -551,14 +548,27 @@ struct unpacking {
 	uint64_t off, size;	/* in the file */
 	struct head h;
 	struct sum sum;
-	struct new_kept new;
-	struct stat st;		/* of what was written */
+	int fd;
+	int class, encoding;	/* that it is to have */
+	char *path;		/* where it is once it has been kept */
+	struct stat st;
 	int ret;
 	atomic_bool dropped;	/* it is of no use any more */
 };
 
+static void unpacking_begin(struct unpacking *u, struct file *f,
+			    struct symres *s, uint64_t off, uint64_t size)
+{
+	*u = (struct unpacking) {
+		.f = f, .s = s, .off = off, .size = size,
+		.class = f->elf.class, .encoding = f->elf.encoding,
+	};
+	describe(f, s, KEPT_MINI, &u->h);
+}
+
 /* Not to fill a disk with what is of no use: it begins like its file. */
-static bool begins_well(const struct file *f, const void *piece, size_t len)
+static bool begins_well(const struct unpacking *u, const void *piece,
+			size_t len)
 {
 	Elf64_Ehdr e;
 
@@ -566,8 +576,8 @@ static bool begins_well(const struct file *f, const void *piece, size_t len)
 		return false;
 	memcpy(&e, piece, sizeof(e));
 	return !memcmp(e.e_ident, ELFMAG, SELFMAG) &&
-	       e.e_ident[EI_CLASS] == f->elf.class &&
-	       e.e_ident[EI_DATA] == f->elf.encoding;
+	       e.e_ident[EI_CLASS] == u->class &&
+	       e.e_ident[EI_DATA] == u->encoding;
 }
 
 static int write_piece(void *arg, const void *piece, size_t len)
@@ -576,32 +586,38 @@ static int write_piece(void *arg, const void *piece, size_t len)
 
 	if (atomic_load(&u->dropped))
 		return -ECANCELED;
-	if (!u->sum.bytes && !begins_well(u->f, piece, len))
+	if (!u->sum.bytes && !begins_well(u, piece, len))
 		return -EBADMSG;
 	sum_add(&u->sum, piece, len);
 	/* No error that could be one of what is unpacked. */
-	return put(u->new.fd, piece, len) ? -EIO : 0;
+	return put(u->fd, piece, len) ? -EIO : 0;
 }
 
-/* All but to give it its name. @in: the file. */
+/* @in: what to read; @file: what has to be the same afterwards. */
 static void unpack_to_disk(struct unpacking *u, struct input *in,
-			   const struct room *room)
+			   struct input *file, const struct room *room)
 {
 	struct head *h = &u->h;
-	int ret = new_begin(&u->new, u->f, u->s, KEPT_MINI);
+	struct new_kept new;
+	int ret = new_begin(&new, u->f, u->s, KEPT_MINI);
 
-	describe(u->f, u->s, KEPT_MINI, h);
-	if (!ret && put(u->new.fd, h, sizeof(*h)))
+	u->fd = new.fd;
+	if (!ret && put(u->fd, h, sizeof(*h)))
 		ret = -EIO;
 	if (!ret)
 		ret = unpack_pieces(in, u->off, u->size, room, write_piece, u);
 	h->mini_size = u->sum.bytes;
 	h->size = sizeof(*h) + h->mini_size;
 	h->sum = sum_end(&u->sum, h);
-	if (!ret && (pwrite(u->new.fd, h, sizeof(*h), 0) != sizeof(*h) ||
-		     fstat(u->new.fd, &u->st)))
+	if (!ret && (pwrite(u->fd, h, sizeof(*h), 0) != sizeof(*h) ||
+		     fstat(u->fd, &u->st) || input_unchanged(file) ||
+		     new_keep(&new)))
 		ret = -EIO;
-	new_close(&u->new);
+	if (!ret) {
+		u->path = new.path;
+		new.path = NULL;
+	}
+	new_end(&new);
 	u->ret = ret;
 }
 
@@ -609,13 +625,9 @@ static int take_unpacked(struct unpacking *u, struct file *f, struct symres *s)
 {
 	int ret = u->ret;
 
-	if (!ret && file_unchanged(f))
-		ret = -EIO;
 	if (!ret)
-		ret = new_keep(&u->new);
-	if (!ret)
-		ret = open_mini(f, s, u->new.path, &u->st, u->h.mini_size);
-	new_end(&u->new);
+		ret = open_mini(f, s, u->path, &u->st, u->h.mini_size);
+	free(u->path);
 	return ret;
 }
 
@@ -627,11 +639,12 @@ static int take_unpacked(struct unpacking *u, struct file *f, struct symres *s)
 int cache_unpack_mini(struct file *f, struct symres *s, uint64_t off,
 		      uint64_t size, const struct room *room)
 {
-	struct unpacking u = { .f = f, .s = s, .off = off, .size = size };
+	struct unpacking u;
 
 	if (!s->cache_dir || f->in.mem)
 		return -ENOENT;
-	unpack_to_disk(&u, f->elf.in, room);
+	unpacking_begin(&u, f, s, off, size);
+	unpack_to_disk(&u, f->elf.in, &f->in, room);
 	return take_unpacked(&u, f, s);
 }
 
@@ -648,13 +661,13 @@ static void unpack_task(struct task *t)
 	if (u->ret)
 		return;
 	if (input_same(&in, of))
-		unpack_to_disk(u, &in, &none);
+		unpack_to_disk(u, &in, &in, &none);
 	else
 		u->ret = -ESTALE;
 	input_close(&in);
 }
 
-/* The same by another thread: 0: it is about to, see cache_unpack_end(). */
+/* The same by the worker: 0: it is about to, see cache_unpack_end(). */
 int cache_unpack_ahead(struct file *f, struct symres *s, uint64_t off,
 		       uint64_t size)
 {
@@ -664,13 +677,11 @@ int cache_unpack_ahead(struct file *f, struct symres *s, uint64_t off,
 	/* What is in memory can be forgotten meanwhile. */
 	if (!s->cache_dir || f->in.mem || f->elf.in != &f->in)
 		return -ENOENT;
-	u = calloc(1, sizeof(*u));
+	u = malloc(sizeof(*u));
 	if (!u)
 		return -ENOMEM;
-	*u = (struct unpacking) {
-		.task.run = unpack_task, .f = f, .s = s, .off = off,
-		.size = size, .new.fd = -1,
-	};
+	unpacking_begin(u, f, s, off, size);
+	u->task.run = unpack_task;
 	ret = worker_add(&s->worker, &u->task);
 	if (ret)
 		free(u);
@@ -679,16 +690,16 @@ int cache_unpack_ahead(struct file *f, struct symres *s, uint64_t off,
 	return ret;
 }
 
-/* Waits for that. 0: the file has it now; else whoever needs it has to try
- * for himself. */
+/* Waits for that. 0: the file has it now; -EBADMSG or -EFBIG: nobody will; else
+ * whoever needs it has to try for himself. */
 int cache_unpack_end(struct file *f, struct symres *s)
 {
 	struct unpacking *u = f->unpacking;
-	int ret;
+	int ret = -ECHILD;
 
 	f->unpacking = NULL;
-	worker_wait(&s->worker, &u->task);
-	ret = take_unpacked(u, f, s);
+	if (worker_wait(&s->worker, &u->task))
+		ret = take_unpacked(u, f, s);
 	free(u);
 	return ret;
 }
@@ -702,7 +713,7 @@ void cache_unpack_drop(struct file *f)
 		return;
 	f->unpacking = NULL;
 	atomic_store(&u->dropped, true);
-	worker_drop(&u->s->worker, &u->task);
-	new_end(&u->new);
+	if (worker_drop(&u->s->worker, &u->task))
+		free(u->path);
 	free(u);
 }

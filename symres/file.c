@@ -70,7 +70,7 @@ static void add_table(struct file *f, const struct elf *elf, uint32_t type,
  * All tables are merged: a stripped program's debug file may lack what .dynsym
  * has, and some keep part of their .symtab. perf takes one .symtab and .dynsym.
  */
-int file_find_tables(struct file *f, struct symres *s)
+int file_find_tables(struct file *f, struct symres *s, bool wait)
 {
 	bool perf = s->perf;
 	int ret = 0;
@@ -83,7 +83,7 @@ int file_find_tables(struct file *f, struct symres *s)
 	if (!perf || !f->ntab)
 		add_table(f, &f->elf, SHT_SYMTAB, SYMRES_SOURCE_SYMTAB, perf);
 	if (!f->ntab && !f->mini.in)
-		ret = minidebug_open(f, s);
+		ret = minidebug_open(f, s, wait);
 	if (!ret && f->mini.in)
 		add_table(f, &f->mini, SHT_SYMTAB, SYMRES_SOURCE_MINI, perf);
 	if (!ret)
@@ -157,10 +157,8 @@ static void file_indexed(struct file *f, struct symres *s)
 	budget_keep(s, f);
 }
 
-/*
- * 0: the file has the index that was kept of it, or is a miss; 1: none was kept;
- * -ENOMEM, or -EINPROGRESS as for minidebug_open().
- */
+/* 0: the file has the index that was kept of it, or is a miss; 1: none was kept;
+ * or -ENOMEM. */
 int file_take_kept(struct file *f, struct symres *s)
 {
 	int ret;
@@ -178,7 +176,7 @@ int file_take_kept(struct file *f, struct symres *s)
 	ret = debugfile_find(f, s);
 	if (!ret)
 		ret = cache_load(f, s, KEPT_ADDRESSES);
-	if (ret == -ENOMEM || ret == -EINPROGRESS)
+	if (ret == -ENOMEM)
 		return ret;
 	f->prepared = true;
 	if (!ret)
@@ -186,8 +184,9 @@ int file_take_kept(struct file *f, struct symres *s)
 	return !!ret;
 }
 
-/* Takes the index that was kept, or reads every table once. */
-int file_index(struct file *f, struct symres *s)
+/* Takes the index that was kept, or reads every table once. @wait: see
+ * minidebug_open(). */
+int file_index(struct file *f, struct symres *s, bool wait)
 {
 	int ret;
 
@@ -198,7 +197,7 @@ int file_index(struct file *f, struct symres *s)
 	if (ret <= 0)
 		return ret;
 	s->made_index = true;
-	ret = file_find_tables(f, s);
+	ret = file_find_tables(f, s, wait);
 	if (!ret)
 		ret = index_build(f, s, NULL);
 	if (ret)
@@ -223,7 +222,7 @@ static int name_without_index(struct file *f, struct symres *s, uint64_t addr,
 	ret = file_take_kept(f, s);
 	if (ret <= 0)
 		return ret ? ret : -EAGAIN;
-	ret = file_find_tables(f, s);
+	ret = file_find_tables(f, s, true);
 	if (!ret)
 		ret = sorted_lookup(f, s, addr, sym);
 	if (ret != -EAGAIN)
@@ -265,7 +264,7 @@ int file_lookup(struct file *f, struct symres *s, uint64_t addr,
 	if (ret != -EAGAIN)
 		return ret;
 	*sym = before;
-	ret = file_index(f, s);
+	ret = file_index(f, s, true);
 	range_list_free(&s->spare);
 	if (ret)
 		return ret;
@@ -427,7 +426,7 @@ bool file_changed_meanwhile(struct file *f)
 bool file_is_ready(struct file *f, struct symres *s)
 {
 	file_renew(f);
-	if (f->miss || file_index(f, s) || f->miss || file_unchanged(f))
+	if (f->miss || file_index(f, s, true) || f->miss || file_unchanged(f))
 		return false;
 	f->round = s->round;
 	return true;

@@ -87,7 +87,7 @@ int symres_file_info(struct symres *s, const char *path,
 		return ret;
 	f = pl->file;
 	if (f && !f->miss) {
-		ret = file_index(f, s);
+		ret = file_index(f, s, true);
 		range_list_free(&s->spare);
 		if (ret)
 			return ret;

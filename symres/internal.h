@@ -457,7 +457,7 @@ struct file {
 	bool demangle;
 	uint32_t number;	/* in the session */
 	uint64_t round;		/* of questions, in which it was seen unchanged */
-	bool read;		/* for answers, just now */
+	struct file *next_read;	/* of those that answers were read from */
 	uint64_t seg_start, seg_size;	/* segment that was asked for last */
 	struct plt plt;
 	uint32_t plt_first;
@@ -468,14 +468,14 @@ struct file {
 
 void file_load(struct file *f);
 void file_free(struct file *f);
-int file_find_tables(struct file *f, struct symres *s);
+int file_find_tables(struct file *f, struct symres *s, bool wait);
 void file_forget_tables(struct file *f);
 void file_free_sections(struct file *f);
 int file_read_sections(struct file *f);
 void file_unload(struct file *f);
 void file_renew(struct file *f);
 int file_take_kept(struct file *f, struct symres *s);
-int file_index(struct file *f, struct symres *s);
+int file_index(struct file *f, struct symres *s, bool wait);
 int file_lookup(struct file *f, struct symres *s, uint64_t addr,
 		struct symres_sym *sym);
 int file_unchanged(struct file *f);
@@ -552,7 +552,7 @@ void cache_unpack_drop(struct file *f);
 
 /* --- minidebug.c --- */
 
-int minidebug_open(struct file *f, struct symres *s);
+int minidebug_open(struct file *f, struct symres *s, bool wait);
 
 /* --- demangle.c --- */
 
@@ -560,27 +560,29 @@ int text_demangle(struct text *name);
 
 /* --- worker.c: a thread beside the caller's --- */
 
-/* Begins whatever it is to work on; of its owner from when it has ended. */
+/* The beginning of what is to be worked on; its owner's again once it has ended. */
 struct task {
 	struct task *next;
 	void (*run)(struct task *t);
-	enum { TASK_WAITS, TASK_RUNS, TASK_ENDED } state;
+	bool ended;
 };
 
 struct worker {
-	pthread_mutex_t lock;	/* of what follows, and of states of tasks */
+	pthread_mutex_t lock;	/* of what follows, and of the ends of tasks */
 	pthread_cond_t changed;
 	struct task *first, **last;
 	bool busy, stop;
+	/* The caller's alone: */
 	pthread_t thread;
-	bool begun;		/* there is one; the caller's alone */
+	bool begun;
+	pid_t pid;		/* where it was begun */
 };
 
 int worker_init(struct worker *w);
 int worker_add(struct worker *w, struct task *t);
 bool worker_is_idle(struct worker *w);
-void worker_wait(struct worker *w, struct task *t);
-void worker_drop(struct worker *w, struct task *t);
+bool worker_wait(struct worker *w, struct task *t);
+bool worker_drop(struct worker *w, struct task *t);
 void worker_end(struct worker *w);
 
 /* --- session.c --- */
@@ -604,7 +606,6 @@ struct symres {
 	bool perf, demangle, ask_debuginfod;
 	bool made_index;	/* of any file */
 	bool use_thread;
-	bool ahead;		/* mini debug info is not waited for now */
 	struct worker worker;
 	struct debuginfod *debuginfod;	/* once it was asked */
 	uint32_t worth_focus;	/* symbols that one answer needs no index of */

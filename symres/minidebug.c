@@ -26,20 +26,28 @@ static int unpack_to_memory(struct file *f, struct symres *s,
 	return ret;
 }
 
+/* It is of no use, wherever it would be unpacked to. */
+static bool is_final(int ret)
+{
+	return ret == -EBADMSG || ret == -EFBIG;
+}
+
 /* Takes what is kept, or decompresses it to be kept; else it is in memory. */
-static int open_unpacked(struct file *f, struct symres *s, const GElf_Shdr *sh)
+static int open_unpacked(struct file *f, struct symres *s, const GElf_Shdr *sh,
+			 bool wait)
 {
 	struct room room = { 0 };
 	int ret;
 
-	if (f->unpacking && s->ahead)
+	if (f->unpacking && !wait)
 		return -EINPROGRESS;
-	if (f->unpacking && !cache_unpack_end(f, s))
-		return 0;
+	ret = f->unpacking ? cache_unpack_end(f, s) : -ENOENT;
+	if (!ret || is_final(ret))
+		return ret;
 	ret = cache_load(f, s, KEPT_MINI);
 	if (!ret || ret == -ENOMEM)
 		return ret;
-	if (s->ahead && !cache_unpack_ahead(f, s, sh->sh_offset, sh->sh_size))
+	if (!wait && !cache_unpack_ahead(f, s, sh->sh_offset, sh->sh_size))
 		return -EINPROGRESS;
 	/* The list of symbols comes after that, and takes the same memory. */
 	if (!range_reserve(&s->spare, DICTIONARY / sizeof(*s->spare.v)))
@@ -47,16 +55,16 @@ static int open_unpacked(struct file *f, struct symres *s, const GElf_Shdr *sh)
 			s->spare.v, s->spare.room * sizeof(*s->spare.v),
 		};
 	ret = cache_unpack_mini(f, s, sh->sh_offset, sh->sh_size, &room);
-	if (!ret || ret == -EBADMSG || ret == -EFBIG || ret == -ENOMEM)
+	if (!ret || is_final(ret) || ret == -ENOMEM)
 		return ret;
 	return unpack_to_memory(f, s, sh);
 }
 
 /*
- * Opens f->mini if the file has one that is well. 0, -ENOMEM, or -EINPROGRESS:
- * the worker has yet to decompress it.
+ * Opens f->mini if the file has one that is well. 0, -ENOMEM, or without @wait
+ * -EINPROGRESS: the worker has yet to decompress it.
  */
-int minidebug_open(struct file *f, struct symres *s)
+int minidebug_open(struct file *f, struct symres *s, bool wait)
 {
 	const GElf_Shdr *sh = elf_section(&f->elf, ".gnu_debugdata");
 	int ret;
@@ -65,7 +73,7 @@ int minidebug_open(struct file *f, struct symres *s)
 	if (!sh || f->elf.section_addr || f->mini_bad ||
 	    packing_of(f->elf.in, sh->sh_offset) != PACKING_XZ)
 		return 0;
-	ret = open_unpacked(f, s, sh);
+	ret = open_unpacked(f, s, sh, wait);
 	if (ret == -EINPROGRESS)
 		return ret;
 	if (!ret) {

@@ -2,7 +2,7 @@
 /*
  * ahead WIDE SHOWN LONG HID MINI...: what a thread of the library does. WIDE has the
  * functions wide_function_number_0 and so on, of one byte each, SHOWN as many C++ ones,
- * space::f0(int) and so on; in each MINI a name for HID is in mini debug info alone,
+ * space::f0(int***) and so on, with 900 stars; in each MINI a name for HID is in mini debug info alone,
  * which LONG has too, but with more behind it than is taken.
  */
 #include <glob.h>
@@ -11,12 +11,15 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <symres.h>
 
 #include "check.h"
 
 /* More than are answered before the other files are needed. */
-enum { ASKED = 2000, FIRST_FEW = 3 };
+enum { ASKED = 2000, FIRST_FEW = 3, STARS = 900 };
 
 /* Of LONG: what is written of each before it is known to be too long. */
 enum { COPIES = 8, MOST = 256 << 20 };
@@ -212,17 +215,18 @@ static void test_left(const char *name)
 
 static void test_shown(const char *name, int more)
 {
+	char want[64 + STARS], stars[STARS + 1] = "";
 	struct symres *s = start(NULL, 1);
 	int before, blocked;
-	char want[64];
 
+	memset(stars, '*', STARS);
 	before = threads(&blocked);
 	for (int turn = 0; turn < 2; turn++) {
 		for (uint64_t i = 0; i < ASKED; i++)
 			ask(s, shown, first_shown + i);
 		for (uint64_t i = 0; i < ASKED; i++) {
-			snprintf(want, sizeof(want), "space::f%" PRIu64 "(int)",
-				 i);
+			snprintf(want, sizeof(want),
+				 "space::f%" PRIu64 "(int%s)", i, stars);
 			answer_is(s, want);
 		}
 		CHECK(threads(&blocked) == before + more);
@@ -231,22 +235,51 @@ static void test_shown(const char *name, int more)
 	report(name);
 }
 
+/* It has no thread, but may ask and close. */
+static void test_child(const char *name)
+{
+	struct symres *s = start("ahead_child", 0);
+	int status = -1;
+	pid_t pid;
+
+	ask_all(s);
+	answer_wide(s, 0);
+	pid = fork();
+	if (!pid) {
+		for (uint64_t i = 1; i < ASKED; i++)
+			answer_wide(s, i);
+		symres_close(s);
+		_exit(bad_line);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && !status);
+	for (uint64_t i = 1; i < ASKED; i++)
+		answer_wide(s, i);
+	symres_close(s);
+	report(name);
+}
+
 static void test_without(const char *name)
 {
-	pthread_attr_t attr;
+	struct rlimit limit;
 
-	/* No thread has so much of a stack. */
-	CHECK(!pthread_attr_init(&attr) &&
-	      !pthread_attr_setstacksize(&attr, (size_t)1 << 60) &&
-	      !pthread_setattr_default_np(&attr));
+	/* A bound of the address space, however wide. */
+	CHECK(!getrlimit(RLIMIT_AS, &limit));
+	limit.rlim_cur = (rlim_t)1 << 62;
+	CHECK(!setrlimit(RLIMIT_AS, &limit));
 	test_shown("demangled where no thread can be had", 0);
 	test_answers(name, "ahead_without");
 }
 
 int main(int argc, char **argv)
 {
+	pthread_attr_t attr;
 	struct symres *s;
 
+	/* What a thread has in some programs. */
+	if (pthread_attr_init(&attr) ||
+	    pthread_attr_setstacksize(&attr, 128 << 10) ||
+	    pthread_setattr_default_np(&attr))
+		return 1;
 	if (argc < 6)
 		return 2;
 	wide = argv[1];
@@ -258,12 +291,13 @@ int main(int argc, char **argv)
 	if (symres_open(&s, NULL) ||
 	    symres_find_file(s, wide, "wide_function_number_0", find_start,
 			     &first) != 1 ||
-	    symres_find_file(s, shown, "_ZN5space2f0Ei", find_start,
+	    symres_find_file(s, shown, "start_of_shown", find_start,
 			     &first_shown) != 1)
 		return 1;
 	symres_close(s);
 	test_answers("mini debug info by a thread", "ahead_store");
 	test_shown("demangled by a thread", 1);
+	test_child("a child after fork()");
 	test_left("a session that is closed while its thread works");
 	test_without("where no thread can be had");
 	return 0;

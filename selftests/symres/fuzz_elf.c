@@ -118,7 +118,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	f->mini_in.fd = -1;
 	file_load(f);
 	check_places(&f->elf);
-	if (!f->miss && file_index(f, &s))
+	if (!f->miss && file_index(f, &s, true))
 		abort();
 	for (uint64_t at = 0; at < size && at < 1 << 16; at += 61)
 		if (elf_offset_to_addr(&f->elf, at, &addr))

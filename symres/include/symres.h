@@ -79,8 +79,10 @@ struct symres_opts {
 				 * another thread decompresses mini debug info
 				 * into cache_dir while indexes are made (not with
 				 * max_bytes), and demangles names while others are
-				 * read; it blocks all signals and has ended when
-				 * symres_close() returns */
+				 * read; it is there until symres_close() returns,
+				 * blocks the signals that are sent, and is not
+				 * begun under RLIMIT_AS; a child after fork() has
+				 * none, and goes on without */
 };
 
 enum symres_policy {
