@@ -29,6 +29,7 @@ struct batch {
 	const struct format *format;
 	bool verbose;
 	enum status status;
+	bool skip;		/* what is left of a line that is too long */
 	uint64_t line;
 	void *told_left;	/* debug files of which that was told */
 	bool told_memory;
@@ -72,11 +73,9 @@ static void answer(struct batch *b)
 
 static void refuse_line(struct batch *b, const char *why)
 {
-	struct symres_sym none = { .size = sizeof(none) };
-
 	answer(b);
 	complain("line %llu %s", (unsigned long long)b->line, why);
-	print_answer(b->format, NULL, 0, -EINVAL, &none);
+	print_refused(b->format, b->line, why);
 	b->status = FAILED;
 }
 
@@ -185,6 +184,17 @@ static size_t ask_lines(struct batch *b, char *buf, size_t len)
 	return at;
 }
 
+/* Returns how much is left of the buffer. */
+static size_t skip_line(struct batch *b, char *buf, size_t len)
+{
+	char *end = memchr(buf, '\n', len);
+	size_t used = end ? (size_t)(end + 1 - buf) : len;
+
+	b->skip = !end;
+	memmove(buf, buf + used, len - used);
+	return len - used;
+}
+
 static bool more_is_there(void)
 {
 	struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
@@ -217,16 +227,16 @@ enum status lookup_batch(struct symres *s, const struct format *format,
 			break;
 		}
 		have += (size_t)n;
+		if (b.skip)
+			have = skip_line(&b, buf, have);
 		used = ask_lines(&b, buf, have);
 		have -= used;
 		memmove(buf, buf + used, have);
 		if (have > MAX_LINE) {
-			answer(&b);
-			complain("line %llu is longer than a MiB; no more is read",
-				 (unsigned long long)b.line + 1);
-			b.status = FAILED;
+			b.line++;
+			refuse_line(&b, "is longer than a MiB");
+			b.skip = true;
 			have = 0;
-			break;
 		}
 		if (!more_is_there()) {
 			answer(&b);

@@ -18,7 +18,7 @@ static const char usage_text[] =
 "       symres [lookup] [-v] [-j SECTION] -e FILE -n NAME...\n"
 "       symres [lookup] [-afv] -p PID [ADDRESS...]\n"
 "       symres [lookup] [-afv] -k [--kallsyms FILE] [ADDRESS...]\n"
-"       symres [lookup] [-v] --batch [--offset-in-symbol]\n"
+"       symres [lookup] [-v] --batch [--offset-in-symbol] [--root DIR]\n"
 "       symres index FILE...\n"
 "       symres info [--json] FILE...\n"
 "       symres cache [--prune SIZE] [--json]\n"
@@ -312,6 +312,9 @@ int main(int argc, char **argv)
 	};
 	int status = -1;
 
+	/* Whoever reads errors of getopt need not know where the program is. */
+	if (argc)
+		argv[0] = "symres";
 	/* A limit on file sizes costs an index, not the answers. */
 	signal(SIGXFSZ, SIG_IGN);
 	/* What an index is made from goes back as soon as it is made. */

@@ -69,6 +69,8 @@ void print_name(const struct format *format, const char *name, uint64_t offset);
 void print_answer(const struct format *format, const char *path, uint64_t addr,
 		  int ret, const struct symres_sym *sym);
 
+void print_refused(const struct format *format, uint64_t line, const char *why);
+
 /* --- lookup.c --- */
 
 void tell_left(const char *module, const char *path, enum symres_left why,

@@ -105,7 +105,7 @@ void debugfile_forget(struct file *f)
 }
 
 /* The first one that was found is told. */
-static int leave(struct file *f, struct root *root, const char *path,
+int debugfile_leave(struct file *f, struct root *root, const char *path,
 		 enum symres_left why, int err)
 {
 	if (f->left)
@@ -132,9 +132,9 @@ static int not_opened(struct file *f, struct root *root, const char *path,
 		return 0;
 	case EISDIR:
 	case ENODEV:
-		return leave(f, root, path, SYMRES_LEFT_NOT_FILE, 0);
+		return debugfile_leave(f, root, path, SYMRES_LEFT_NOT_FILE, 0);
 	}
-	return leave(f, root, path, SYMRES_LEFT_UNREADABLE, -ret);
+	return debugfile_leave(f, root, path, SYMRES_LEFT_UNREADABLE, -ret);
 }
 
 /* 1: this is it; 0: it is not; -ENOMEM. */
@@ -164,7 +164,7 @@ static int try_path(struct file *f, struct root *root, const char *path,
 		debugfile_forget(f);
 		return 1;
 	}
-	ret = leave(f, root, path, why,
+	ret = debugfile_leave(f, root, path, why,
 		    why == SYMRES_LEFT_UNREADABLE ? -ret : 0);
 	elf_close(&f->debug);
 	f->debug.in = NULL;

@@ -60,3 +60,19 @@ int text_demangle(struct text *name)
 	free(s);
 	return ret;
 }
+
+/* The same for a name that is nowhere to be changed, if the session wants it. */
+int sym_demangle(struct symres *s, struct symres_sym *sym)
+{
+	int ret;
+
+	if (!s->demangle || *sym->name != '_')
+		return 0;
+	ret = text_reserve(&s->name, strlen(sym->name) + 1);
+	if (ret)
+		return ret;
+	strcpy(s->name.s, sym->name);
+	ret = text_demangle(&s->name);
+	sym->name = s->name.s;
+	return ret;
+}

@@ -210,6 +210,14 @@ static int read_names(struct elf *elf)
 	return 0;
 }
 
+static bool has_load(const struct elf *elf)
+{
+	for (size_t i = 0; i < elf->nphdr; i++)
+		if (elf->phdr[i].p_type == PT_LOAD)
+			return true;
+	return false;
+}
+
 /* 0, -ENOEXEC if this is no ELF file, -ENOMEM, or what reading it gave. */
 int elf_open(struct elf *elf, struct input *in)
 {
@@ -239,6 +247,8 @@ int elf_open(struct elf *elf, struct input *in)
 		ret = elf_place_sections(elf);
 	else if (!ret && !elf->nshdr)
 		ret = elf_make_up_sections(elf);
+	else if (!ret && !has_load(elf))
+		ret = elf_cover_sections(elf);
 	if (ret)
 		elf_close(elf);
 	else

@@ -157,6 +157,7 @@ bool elf_offset_to_addr(const struct elf *elf, uint64_t off, uint64_t *addr);
 /* --- relocatable.c --- */
 
 int elf_place_sections(struct elf *elf);
+int elf_cover_sections(struct elf *elf);
 void elf_place_like(struct elf *elf, const struct elf *program);
 
 /* --- dynamic.c --- */
@@ -525,6 +526,8 @@ void budget_keep(struct symres *s, struct file *f);
 /* --- debugfile.c --- */
 
 int debugfile_find(struct file *f, struct symres *s);
+int debugfile_leave(struct file *f, struct root *root, const char *path,
+		    enum symres_left why, int err);
 void debugfile_forget(struct file *f);
 
 /* --- debuginfod.c --- */
@@ -557,6 +560,7 @@ int minidebug_open(struct file *f, struct symres *s, bool wait);
 /* --- demangle.c --- */
 
 int text_demangle(struct text *name);
+int sym_demangle(struct symres *s, struct symres_sym *sym);
 
 /* --- worker.c: a thread beside the caller's --- */
 

@@ -115,6 +115,8 @@ int symres_lookup_kernel(struct symres *s, uint64_t addr,
 	if (at == INDEX_NONE)
 		return sym_miss(sym, SYMRES_MISS_NO_SYMBOL, 0);
 	ret = fill(k, &k->sym[at], addr, sym);
+	if (!ret)
+		ret = sym_demangle(s, sym);
 	return ret ? ret : 1;
 }
 

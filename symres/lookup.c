@@ -29,10 +29,17 @@ static void failed(struct lookup *l, enum status status)
 		l->status = status;
 }
 
+/* Pipes and devices are not opened at all. */
+static const char *why_of(int err)
+{
+	return err == ENODEV ? "not a regular file" : strerror(err);
+}
+
 /* Misses that concern all addresses alike: the question could not be put. */
 static void tell_general(struct lookup *l, const struct symres_sym *sym)
 {
-	const char *what = l->kernel ? "kernel" : sym->module;
+	const char *what = l->kallsyms ? l->kallsyms :
+			   l->kernel ? "kernel" : sym->module;
 	enum status status = FAILED;
 	const char *hint = "";
 
@@ -60,7 +67,7 @@ static void tell_general(struct lookup *l, const struct symres_sym *sym)
 		return;
 	l->told_general = true;
 	complain("%s: %s%s%s%s%s", what, symres_miss_str(sym->miss),
-		 sym->err ? " (" : "", sym->err ? strerror(sym->err) : "",
+		 sym->err ? " (" : "", sym->err ? why_of(sym->err) : "",
 		 sym->err ? ")" : "", hint);
 	failed(l, status);
 }
@@ -78,7 +85,7 @@ void tell_miss(uint64_t addr, const struct symres_sym *sym)
 	complain("0x%" PRIx64 ": %s%s%s%s%s%s", addr,
 		 symres_miss_str(sym->miss),
 		 sym->module ? ", " : "", sym->module ? sym->module : "",
-		 sym->err ? " (" : "", sym->err ? strerror(sym->err) : "",
+		 sym->err ? " (" : "", sym->err ? why_of(sym->err) : "",
 		 sym->err ? ")" : "");
 }
 
@@ -245,19 +252,16 @@ static void refuse_line(struct lookup *l, uint64_t number, const char *text,
 			size_t len)
 {
 	enum { SHOWN = 64 };
-	const struct symres_sym none = { .size = sizeof(none) };
+	static const char why[] = "is not one hexadecimal address";
 	char shown[SHOWN * ESCAPED + 1] = "", *to = shown;
 
 	for (size_t i = 0; i < len && i < SHOWN; i++)
 		to += escape(text[i], to);
 	*to = 0;
-	complain("line %" PRIu64 ": '%s%s' is not one hexadecimal address",
-		 number, shown, len > SHOWN ? "..." : "");
+	complain("line %" PRIu64 ": '%s%s' %s", number, shown,
+		 len > SHOWN ? "..." : "", why);
 	failed(l, FAILED);
-	if (l->format.json)
-		print_answer(&l->format, l->file, 0, -EINVAL, &none);
-	else
-		puts("??");
+	print_refused(&l->format, number, why);
 }
 
 static bool is_space(char c)
@@ -341,6 +345,10 @@ static int check(const struct lookup *l, const struct symres_opts *opts,
 {
 	uint64_t addr;
 
+	if (!l->file && !l->pid && !l->kernel && !l->batch && optind < argc &&
+	    !parse_address(argv[optind], &addr))
+		return refuse("'%s': a command comes first, an address after -e FILE, -p PID or -k",
+			      argv[optind]);
 	if ((l->file != NULL) + (l->pid != 0) + l->kernel + l->batch != 1)
 		return refuse("%s", "say one of -e FILE, -p PID, -k and --batch");
 	if (l->format.offset && !l->batch)

@@ -271,7 +271,10 @@ static int lookup_jit(struct symres_maps *m, uint64_t pc,
 					sym_miss(sym, SYMRES_MISS_ANON, 0);
 	sym->module = jit_path(m->jit);
 	sym->module_addr = pc;
-	return jit_find(m->jit, pc, sym);
+	ret = jit_find(m->jit, pc, sym);
+	if (ret == 1 && sym_demangle(m->s, sym))
+		ret = -ENOMEM;
+	return ret;
 }
 
 int symres_lookup_maps(struct symres_maps *m, uint64_t pc,

@@ -66,13 +66,17 @@ static int open_unpacked(struct file *f, struct symres *s, const GElf_Shdr *sh,
  */
 int minidebug_open(struct file *f, struct symres *s, bool wait)
 {
-	const GElf_Shdr *sh = elf_section(&f->elf, ".gnu_debugdata");
+	static const char sh_name[] = ".gnu_debugdata";
+	const GElf_Shdr *sh = elf_section(&f->elf, sh_name);
 	int ret;
 
 	/* Nothing relocatable has one. */
-	if (!sh || f->elf.section_addr || f->mini_bad ||
+	if (!sh || f->elf.section_addr ||
 	    packing_of(f->elf.in, sh->sh_offset) != PACKING_XZ)
 		return 0;
+	if (f->mini_bad)
+		return debugfile_leave(f, NULL, sh_name, SYMRES_LEFT_CUT_SHORT,
+				       0);
 	ret = open_unpacked(f, s, sh, wait);
 	if (ret == -EINPROGRESS)
 		return ret;
@@ -84,6 +88,8 @@ int minidebug_open(struct file *f, struct symres *s, bool wait)
 		f->mini.in = NULL;
 		input_close(&f->mini_in);
 	}
-	f->mini_bad = ret != -ENOMEM;
-	return ret == -ENOMEM ? ret : 0;
+	if (ret == -ENOMEM)
+		return ret;
+	f->mini_bad = true;
+	return debugfile_leave(f, NULL, sh_name, SYMRES_LEFT_CUT_SHORT, 0);
 }

@@ -212,6 +212,18 @@ size_t put_name(char *to, size_t room, const struct format *format,
 	return len + 1;
 }
 
+/* In place of the answer to a line that is no question. */
+void print_refused(const struct format *format, uint64_t line, const char *why)
+{
+	if (!format->json) {
+		puts("??");
+		return;
+	}
+	printf("{\"line\":%" PRIu64 ",\"error\":", line);
+	json_string(why);
+	puts("}");
+}
+
 void print_answer(const struct format *format, const char *path, uint64_t addr,
 		  int ret, const struct symres_sym *sym)
 {

@@ -60,17 +60,15 @@ static void put_sections(struct elf *elf)
 		}
 }
 
-/* What is left of sections when their headers are not needed any more. */
-static void remember(struct elf *elf)
+/* A segment around each section. */
+static void cover(struct elf *elf)
 {
 	elf->nphdr = 0;
 	for (size_t i = 1; i < elf->nshdr; i++) {
 		const GElf_Shdr *sh = &elf->shdr[i];
 
-		elf->section_addr[i] = 0;
 		if (!(sh->sh_flags & SHF_ALLOC))
 			continue;
-		elf->section_addr[i] = sh->sh_addr;
 		elf->phdr[elf->nphdr++] = (GElf_Phdr) {
 			.p_type = PT_LOAD, .p_offset = sh->sh_offset,
 			.p_flags = sh->sh_flags & SHF_EXECINSTR ? PF_X : 0,
@@ -78,6 +76,30 @@ static void remember(struct elf *elf)
 			.p_filesz = sh->sh_type == SHT_NOBITS ? 0 : sh->sh_size,
 		};
 	}
+}
+
+/* What is left of sections when their headers are not needed any more. */
+static void remember(struct elf *elf)
+{
+	for (size_t i = 1; i < elf->nshdr; i++) {
+		const GElf_Shdr *sh = &elf->shdr[i];
+
+		elf->section_addr[i] = sh->sh_flags & SHF_ALLOC ? sh->sh_addr :
+								  0;
+	}
+	cover(elf);
+}
+
+/* For a linked file without segments to load: tools are satisfied with its
+ * sections. 0, or -ENOMEM. */
+int elf_cover_sections(struct elf *elf)
+{
+	free(elf->phdr);
+	elf->phdr = calloc(elf->nshdr, sizeof(*elf->phdr));
+	if (!elf->phdr)
+		return -ENOMEM;
+	cover(elf);
+	return 0;
 }
 
 /* Gives the sections of a relocatable file addresses, and segments around them.

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -441,6 +442,32 @@ static int write_file(struct job *j, int from, int fd)
 	return ret ? ret : write_section_headers(j, fd, table);
 }
 
+/* What is being written, for whoever interrupts that. */
+static const char *unfinished;
+
+static void on_end(int sig)
+{
+	unlink(unfinished);
+	/* It has its usual effect when this returns. */
+	raise(sig);
+}
+
+/* Only what would end the command: others may ignore these. */
+static void catch_ends(const char *temp)
+{
+	static const int ends[] = { SIGHUP, SIGINT, SIGTERM };
+	const struct sigaction catch = {
+		.sa_handler = on_end, .sa_flags = SA_RESETHAND,
+	};
+	struct sigaction now;
+
+	unfinished = temp;
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		if (!sigaction(ends[i], NULL, &now) &&
+		    now.sa_handler == SIG_DFL)
+			sigaction(ends[i], &catch, NULL);
+}
+
 /* Under another name first: what fails leaves @path as it was. */
 static int replace(struct job *j, int from, const char *path)
 {
@@ -461,6 +488,8 @@ static int replace(struct job *j, int from, const char *path)
 		return FAILED;
 	}
 	fd = mkostemp(temp, O_CLOEXEC);
+	if (fd >= 0)
+		catch_ends(temp);
 	ret = fd < 0 || fstat(from, &st) ? -errno : write_file(j, from, fd);
 	/* Who may not give it away keeps it. The mode last: this takes of it. */
 	if (!ret && fchown(fd, st.st_uid, st.st_gid) && errno != EPERM)

@@ -139,10 +139,13 @@ sys.stdout.write('nest.so\t1010\n' + 'x' * 200000 + '\t1\nnest.so\t1010\n')
 P
 equal "batch: a long line" "in1 ?? in1" \
 	"$("$symres" --batch < long 2>/dev/null | paste -sd ' ')"
-python3 -c 'print("nest.so\t1010\n" + "x" * 3000000)' > long
-equal "batch: a line without end is refused" \
-	"in1 symres: line 2 is longer than a MiB; no more is read status 1" \
+python3 -c 'print("nest.so\t1010\n" + "x" * 3000000 + "\nnest.so\t1012\n" + "x" * 3000000)' > long
+equal "batch: lines that are too long are refused, the others answered" \
+	"in1 symres: line 2 is longer than a MiB ?? in1 symres: line 4 is longer than a MiB ?? status 1" \
 	"$({ "$symres" --batch < long 2>&1; echo "status $?"; } | paste -sd ' ')"
+
+equal "batch: a bad line in JSON" '{"line":1,"error":"is not PATH, a tab and a hexadecimal address"}' \
+	"$(echo nest.so 1010 | "$symres" --batch --json 2>/dev/null)"
 
 # More and longer names at once than there is room for, and a stub behind them.
 python3 - <<'P' > fat.s

@@ -23,7 +23,7 @@ names "a line with more than an address is an error, and the others are answered
 equal "which is a failure" 1 $?
 equal "a line of any length" "1 symres: line 1: '$(printf '%064d' 0)...' is not one hexadecimal address" \
 	"$(printf '%0100000dx\n' 0 | { "$symres" -e nest.so 2>&1 >/dev/null; echo $?; } | sed '1{h;d};G' | paste -sd ' ')"
-equal "a bad line in JSON" '{"address":"0x0","path":"nest.so","error":"Invalid argument"}' \
+equal "a bad line in JSON" '{"line":1,"error":"is not one hexadecimal address"}' \
 	"$(echo 1000 x | "$symres" --json -e nest.so 2>/dev/null)"
 mkfifo ask answer
 "$symres" -e nest.so < ask > answer &
@@ -35,6 +35,13 @@ exec 8>&- 9<&-
 wait $!
 equal "each answer comes at once" "outer+0x0" "$line"
 
+for line in 'foo' '-C index nest.so' 'inde nest.so'; do
+	# shellcheck disable=SC2086
+	equal "symres $line: what is missing" "64 a command comes first" \
+		"$("$symres" $line 2>&1 >/dev/null | sed -n '1s/^[^:]*: [^:]*: \([^,]*\),.*/64 \1/p')"
+done
+equal "errors of options begin like the others" "symres: unrecognized option '--nonsense'" \
+	"$("$symres" --nonsense 2>&1 | head -n 1)"
 exits "a miss is no failure" 0 -e nest.so 103f
 exits "no file" 1 -e nowhere 1
 names "no file, said once" \
@@ -42,10 +49,10 @@ names "no file, said once" \
 	-e nowhere 1 2
 names "a folder" "?? symres: /: file cannot be read (Is a directory)" -e / 1
 names "a device is not opened" \
-	"?? symres: /dev/zero: file cannot be read (No such device)" -e /dev/zero 1
+	"?? symres: /dev/zero: file cannot be read (not a regular file)" -e /dev/zero 1
 mkfifo pipe
 start sh -c 'echo > pipe'
-names "a pipe" "?? symres: pipe: file cannot be read (No such device)" -e pipe 1
+names "a pipe" "?? symres: pipe: file cannot be read (not a regular file)" -e pipe 1
 sleep .2
 kill -0 "$pid" 2>/dev/null
 result $? "a pipe is not opened: its writer still waits"

@@ -117,6 +117,12 @@ for bad in 0100000003000000:good 0300000001000000:unsorted 6300000003000000:inde
 	names "Solaris, sort section ${bad#*:}" "priv_local+0x0 priv_local+0x7 ?? public+0x3 ??" \
 		-e "sun_${bad#*:}.so" 1010 1017 1018 1023 1024
 done
+grep -v -e ProgramHeaders -e PT_LOAD sun.y > sun_bare.y
+yaml2obj-14 sun_bare.y -o sun_bare.so 2>/dev/null || yaml2obj sun_bare.y -o sun_bare.so
+names "Solaris, without segments: what its sections hold" "priv_local+0x7 ?? public+0x3 ?? ??" \
+	-e sun_bare.so 1017 1018 1023 1024 3000
+names "... and by offset" "priv_local+0x7" -o -e sun_bare.so \
+	"$(printf %x $((0x$(readelf -SW sun_bare.so | awk '$2 == ".text" || $3 == ".text" { sub(/.*PROGBITS */, ""); print $2 }') + 0x17)))"
 has "the source is told" "$("$symres" --json -e sun_good.so 1010)" '"source":"ldynsym"'
 
 # Sort sections of our own, in both classes and byte orders.

@@ -48,6 +48,8 @@ read -r -t 10 line2 <&9
 exec 8>&- 9<&-
 wait $!
 equal "a map that grows is read again" "?? jit_being_written+0x0" "$line $line2"
+echo '7e0000000600 10 _ZN3foo3barEv' >> "/tmp/perf-$jit.map"
+names "as it was written" "foo::bar()+0x4" -C -p "$jit" 7e0000000604
 tid=$(find "/proc/$jit/task" -maxdepth 1 -mindepth 1 -printf '%f\n' | grep -vx "$jit")
 names "by a thread's number: the map of its process" "jit_last+0x0" -p "$tid" 7e0000000300
 chmod 666 "/tmp/perf-$jit.map"

@@ -37,17 +37,21 @@ names "no symbol reaches into the next module" "stop+0xfbf ??" \
 names "no code reaches into a module's data pages" "fn+0xfff ?? data+0x0" \
 	-k --kallsyms ksyms2 ffffffffc0300fff ffffffffc0301000 ffffffffc0310000
 
+printf 'ffffffff81000000 T _RNvC6_123foo3bar\nffffffff81000100 T _ZN3foo3barEv\n' > ksyms_rust
+names "as they were written" "123foo::bar+0x1 foo::bar()+0x0" \
+	-C -k --kallsyms ksyms_rust ffffffff81000001 ffffffff81000100
+
 sed 's/^[0-9a-f]*/0000000000000000/' ksyms > hidden
 names "hidden addresses: a reason, no random name" \
-	"?? symres: kernel: kernel addresses are hidden; run as root or set kernel.kptr_restrict to 0" \
+	"?? symres: hidden: kernel addresses are hidden; run as root or set kernel.kptr_restrict to 0" \
 	-k --kallsyms hidden ffffffff81000012
 "$symres" -k --kallsyms hidden ffffffff81000012 >/dev/null 2>&1
 equal "hidden addresses: exit status" 2 $?
 names "no kallsyms" \
-	"?? symres: kernel: kernel symbols cannot be read (No such file or directory)" \
+	"?? symres: nowhere: kernel symbols cannot be read (No such file or directory)" \
 	-k --kallsyms nowhere 1
 names "another file as kallsyms" \
-	"?? symres: kernel: kernel symbols cannot be read (Bad message); --kallsyms wants a copy of /proc/kallsyms" \
+	"?? symres: sizeless.s: kernel symbols cannot be read (Bad message); --kallsyms wants a copy of /proc/kallsyms" \
 	-k --kallsyms sizeless.s 1
 
 # The running kernel, every function's first byte. One address can have several

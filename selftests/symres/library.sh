@@ -80,6 +80,18 @@ result $? "ahead.c ends by itself"
 relay ahead.c < ahead.out
 rm -r ahead_store ahead_without ahead_child ahead_left*
 
+# Sorting, interrupted at any time
+for pause in .01 .05 .055 .06 .065 .07 .075 .08 .085 .09 .1; do
+	"$symres" sort -o ended.so wide.so > /dev/null &
+	sleep $pause
+	kill -TERM $! 2> /dev/null
+	wait $! 2> /dev/null
+	echo $?
+done > ended.out
+equal "sort: interrupted, it leaves nothing" 0 "$(find . -name 'ended.so.*' | wc -l)"
+grep -q 143 ended.out
+result $? "sort: it was interrupted"
+
 # Little of what a process may be allowed.
 for ((i = 0; i < 100; i++)); do
 	cp nest.so few_$i.so

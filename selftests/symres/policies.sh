@@ -105,7 +105,8 @@ names "perf: mini debug info" "hid+0x1" --policy perf -e mini.so \
 	"$(printf %x $((0x$hid + 1)))"
 head -c 200 mini_names.xz > cut.xz
 objcopy --add-section .gnu_debugdata=cut.xz mini_bare.so mini_cut.so
-names "mini debug info cut short: the rest still counts" "?? shown+0x0" \
+names "mini debug info cut short: told, and the rest still counts" \
+	"?? symres: mini_cut.so: the debug file .gnu_debugdata was left alone: it is cut short or damaged shown+0x0" \
 	-e mini_cut.so "$hid" "$(value mini_full.so shown)"
 printf 'no xz' > not.xz
 objcopy --add-section .gnu_debugdata=not.xz mini_bare.so mini_not.so
