@@ -442,8 +442,8 @@ static int write_file(struct job *j, int from, int fd)
 	return ret ? ret : write_section_headers(j, fd, table);
 }
 
-/* What is being written, for whoever interrupts that. */
-static const char *unfinished;
+/* What is being written, for whoever interrupts that; "": nothing. */
+static const char *volatile unfinished;
 
 static void on_end(int sig)
 {
@@ -502,6 +502,7 @@ static int replace(struct job *j, int from, const char *path)
 		complain("%s: %s", path, strerror(-ret));
 	if (ret && fd >= 0)
 		unlink(temp);
+	unfinished = "";
 	if (fd >= 0)
 		close(fd);
 	free(temp);

@@ -209,7 +209,8 @@ struct symres_sym {
 	uint32_t flags;		/* SYMRES_F_* */
 	uint32_t miss;		/* enum symres_miss */
 	int err;		/* positive errno behind the miss; 0: none */
-	const char *left_path;	/* with SYMRES_F_DEBUG_STALE, the debug file */
+	const char *left_path;	/* with SYMRES_F_DEBUG_STALE, the debug file, or
+				 * the name of its section, .gnu_debugdata */
 	uint32_t left;		/* enum symres_left */
 	int left_err;		/* positive errno behind it; 0: none */
 };
