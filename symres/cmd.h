@@ -60,6 +60,10 @@ enum { ESCAPED = 5 };	/* a byte takes so many at most, with a NUL */
 size_t escape(char c, char out[ESCAPED]);
 void print_text(const char *text);
 void json_string(const char *text);
+
+/* The reason of a miss: its errno in words. */
+const char *why_of(int err);
+
 void json_left(const char *path, enum symres_left why, int err);
 size_t put_name(char *to, size_t room, const struct format *format,
 		const struct symres_answer *is, uint64_t addr);

@@ -106,7 +106,7 @@ void debugfile_forget(struct file *f)
 
 /* The first one that was found is told. */
 int debugfile_leave(struct file *f, struct root *root, const char *path,
-		 enum symres_left why, int err)
+		    enum symres_left why, int err)
 {
 	if (f->left)
 		return 0;
@@ -165,7 +165,7 @@ static int try_path(struct file *f, struct root *root, const char *path,
 		return 1;
 	}
 	ret = debugfile_leave(f, root, path, why,
-		    why == SYMRES_LEFT_UNREADABLE ? -ret : 0);
+			      why == SYMRES_LEFT_UNREADABLE ? -ret : 0);
 	elf_close(&f->debug);
 	f->debug.in = NULL;
 	input_close(&f->debug_in);

@@ -135,7 +135,7 @@ static int each_file(int argc, char **argv, bool tell)
 			complain("%s: %s%s%s", argv[i], ret < 0 ?
 				 strerror(-ret) : symres_miss_str(info.miss),
 				 info.err ? ": " : "",
-				 info.err ? strerror(info.err) : "");
+				 info.err ? why_of(info.err) : "");
 			status = FAILED;
 		} else if (tell && json) {
 			print_info_json(argv[i], &info, policy);

@@ -29,12 +29,6 @@ static void failed(struct lookup *l, enum status status)
 		l->status = status;
 }
 
-/* Pipes and devices are not opened at all. */
-static const char *why_of(int err)
-{
-	return err == ENODEV ? "not a regular file" : strerror(err);
-}
-
 /* Misses that concern all addresses alike: the question could not be put. */
 static void tell_general(struct lookup *l, const struct symres_sym *sym)
 {

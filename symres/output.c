@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* One line for each answer, as text or as JSON. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -95,6 +96,12 @@ void json_string(const char *text)
 	putchar('"');
 }
 
+/* Pipes and devices are not opened at all. */
+const char *why_of(int err)
+{
+	return err == ENODEV ? "not a regular file" : strerror(err);
+}
+
 static void json_hex(const char *key, uint64_t v)
 {
 	printf(",\"%s\":\"0x%" PRIx64 "\"", key, v);
@@ -150,7 +157,7 @@ static void print_json(const char *path, uint64_t addr, int ret,
 	} else {
 		json_text("miss", symres_miss_str(sym->miss));
 		if (sym->err)
-			json_text("error", strerror(sym->err));
+			json_text("error", why_of(sym->err));
 	}
 	if (sym->left)
 		json_left(sym->left_path, sym->left, sym->left_err);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * ahead WIDE SHOWN LONG HID MINI...: what a thread of the library does. WIDE has the
- * functions wide_function_number_0 and so on, of one byte each, SHOWN as many C++ ones,
- * space::f0(int***) and so on, with 900 stars; in each MINI a name for HID is in mini debug info alone,
- * which LONG has too, but with more behind it than is taken.
+ * functions wide_function_number_0 and so on, of one byte each; SHOWN has C++ ones,
+ * space::f0(int***) and so on, with 900 stars. In each MINI the name for HID is in
+ * mini debug info alone, which LONG has too, but with more behind it than is taken.
  */
 #include <glob.h>
 #include <inttypes.h>

@@ -149,6 +149,7 @@ first=$("$symres" --cache one -e order_ab.so 1000)
 cp -p order_ba.so order_ab.so
 equal "without a build-id: another file of the same size and time" "ab+0x0 ba+0x0" \
 	"$first $("$symres" --cache one -e order_ab.so 1000)"
+
 # Two files of the same build-id, each with its own symbols.
 rm -rf one
 cp nest.so twin_id1.so

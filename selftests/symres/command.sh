@@ -50,6 +50,8 @@ names "no file, said once" \
 names "a folder" "?? symres: /: file cannot be read (Is a directory)" -e / 1
 names "a device is not opened" \
 	"?? symres: /dev/zero: file cannot be read (not a regular file)" -e /dev/zero 1
+has "... in JSON" "$("$symres" --json -e /dev/zero 1 2>/dev/null)" '"error":"not a regular file"'
+has "... by info" "$("$symres" info /dev/zero 2>&1)" "not a regular file"
 mkfifo pipe
 start sh -c 'echo > pipe'
 names "a pipe" "?? symres: pipe: file cannot be read (not a regular file)" -e pipe 1

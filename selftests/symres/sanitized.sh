@@ -90,17 +90,18 @@ equal "sanitized: a process" "$("$symres" -p "$pid" $addrs 2>&1 | cksum)" \
 equal "sanitized: a process, no complaint" "" \
 	"$(grep -e Sanitizer -e 'runtime error' out)"
 
-# Different handles in different threads.
+# Different handles in different threads. System calls are not to count as
+# synchronization.
+export TSAN_OPTIONS=io_sync=0
 mapfile -t lib_src < <(make -s --no-print-directory -C "$src" list-sources |
 	sed "s|^|$src/|")
 libs="-lelf -lz -llzma -lzstd -liberty"
 # shellcheck disable=SC2086
 must "builds with the thread sanitizer" clang -std=gnu11 -D_GNU_SOURCE -O1 -g -fsanitize=thread \
 	-I"$src/include" -o threads "$here/threads.c" "${lib_src[@]}" $libs -lpthread
-must "handles in threads of their own" env TSAN_OPTIONS=io_sync=0 ./threads ksyms2 nest.so "$libc" shown_far.so mini_ahead?.so
-# And the thread that the library starts itself. Without optimization, so that no
-# access goes away; system calls are not to count as synchronization.
-export TSAN_OPTIONS=io_sync=0
+must "handles in threads of their own" ./threads ksyms2 nest.so "$libc" shown_far.so mini_ahead?.so
+# And the thread that the library starts itself; without optimization, so that no
+# access goes away.
 for san in thread address,undefined; do
 	# shellcheck disable=SC2086
 	must "builds with -fsanitize=$san" clang -std=gnu11 -D_GNU_SOURCE -O0 -g -fsanitize=$san \
@@ -174,4 +175,4 @@ for target in elf kallsyms index debuglink minidebug jit; do
 		result 1 "fuzzing $target" "$(tail -n 30 fuzz.log)"
 	fi
 done
-unset ASAN_OPTIONS UBSAN_OPTIONS FUZZ_ELF
+unset ASAN_OPTIONS UBSAN_OPTIONS TSAN_OPTIONS FUZZ_ELF
